@@ -25,8 +25,8 @@ PARTS = {
     ),
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",
-        "global_buffer", "team", "emission", "assemble", "caps", "numbering", "alternatives",
-        "placing", "notes", "lower",
+        "global_buffer", "chip_numbering", "emission", "assemble", "caps", "numbering",
+        "alternatives", "placing", "notes", "lower",
     ),
     "sim": (
         "sweeps", "lifetimes", "checks", "trace", "stalls", "kernels", "longest_chain",

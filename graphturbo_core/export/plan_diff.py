@@ -197,7 +197,9 @@ def _cluster_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
 
 
 def _shared_text(shared: Cooperation) -> str:
-    return f"{shared.clusters}, remote DRAM shares" if shared.is_lent else str(shared.clusters)
+    return (
+        f"{shared.clusters}, remote DRAM shares" if shared.has_remote_dram else str(shared.clusters)
+    )
 
 
 def _clusters_of(record: Record) -> dict[str, str]:

@@ -110,7 +110,7 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
         tree["across_layers"] = record.is_scheduled_across_layers
     if record.cooperation is not None:
         tree["shared"] = {
-            "clusters": record.cooperation.clusters, "lent": record.cooperation.is_lent,
+            "clusters": record.cooperation.clusters, "lent": record.cooperation.has_remote_dram,
         }  # fmt: skip
     if record.stays:
         tree["stays"] = [

@@ -3,7 +3,8 @@
 - `lower.py`: the recipe: from fine tiles to coarse ones until the cap on instructions is met.
 - `box_bytes.py`: bytes of many boxes, vectorised.
 - `caps.py`: lower bound on a plan's instructions; too long programs are refused early.
-- `team.py`: cluster-parallel plans: each cluster is lowered alone, then gets the chip's numbers.
+- `chip_numbering.py`: cluster-parallel plans: each cluster is lowered alone, then its cores,
+  engines and channels get the chip's numbers.
 - `alternatives.py`: other placements of a kernel at `:full`: stages by expected begin, half of the
   staging buffer. The shortest kernel is taken; other kernels are not affected.
 - `placing.py`: kernels one after the other get tiles and LB addresses; each passes on what it keeps

@@ -9,13 +9,13 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
 from graphturbo_core.lowering.instructions.local_buffers import COLUMNS as BUFFER_COLUMNS
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey, numbered
 from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, weight_causes
 from graphturbo_core.lowering.stages.stage import bytes_per_element
-from graphturbo_core.lowering.team import Team
 from graphturbo_core.products.instruction_table import (
     AccessTable,
     AddressConflicts,
@@ -45,7 +45,7 @@ SUMS = tuple(name for name, column in columns(CodeColumns).items() if column.is_
 
 def assemble(
     plan: Plan,
-    team: Team,
+    numbering: ChipNumbering,
     kernels: Sequence[NumberedKernel],
     found: tuple[Mapping[SharedKey, int], tuple[str, ...]],
 ) -> Program:
@@ -53,7 +53,7 @@ def assemble(
     offsets, notes = found
     if plan.cooperation is not None:
         kernels = [
-            replace(kernel, code=team.code(kernel.code, plan.cluster_of(place)))
+            replace(kernel, code=numbering.code(kernel.code, plan.cluster_of(place)))
             for place, kernel in enumerate(kernels)
         ]
     names = tuple(plan.semantics.graph.tensors)
@@ -85,8 +85,8 @@ def assemble(
         rows[name] *= rows["cores"]
     return Program(
         plan=plan,
-        engines=team.engines(),
-        channels=team.channels(),
+        engines=numbering.engines(),
+        channels=numbering.channels(),
         tensors=names,
         buffers=_buffer_table(own, numbers, _lifetimes(len(numbers), tables)),
         kernel=kernel_of,

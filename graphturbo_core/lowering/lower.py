@@ -10,6 +10,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.assemble import assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves
+from graphturbo_core.lowering.chip_numbering import ChipNumbering, place_clusters_far
 from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.global_buffer.fixed import check_fixed
@@ -19,7 +20,6 @@ from graphturbo_core.lowering.numbering import KnownKernels, number_all
 from graphturbo_core.lowering.placing import KernelGrains, place_clusters
 from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
 from graphturbo_core.lowering.stages.stage import Stage, kernel_stages
-from graphturbo_core.lowering.team import Team, place_team_far
 from graphturbo_core.lowering.tiling.cutting import LAST_GRAINS, Grain, grains
 from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.products.plan import Plan
@@ -178,11 +178,11 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     cap = limits.instructions_coarsest(ops) if is_last else limits.instructions(ops)
     check_fewest(plan, stages, cap)
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
-    team = Team(machine)
+    numbering = ChipNumbering(machine)
     few = limits.instructions(ops) // (FEW_PARTS * len(stages))
     placed = place_clusters(plan, stages, KernelGrains(grain, attempt.few, few), cap)
     placements = [each.placement for each in placed]
-    far = place_team_far(plan, placements, team)
+    far = place_clusters_far(plan, placements, numbering)
     check_fixed(plan, placements, far)
     settings = [
         Setting(each.placement, around, each.others)
@@ -196,4 +196,4 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     notes = [*fold_notes(machine), *notes_of(plan, placements, far, limits)]
     if attempt.is_longer:
         notes.append(longer_note(sum(len(kernel.order) for kernel in kernels), cap))
-    return assemble(plan, team, kernels, (far.offsets, tuple(notes)))
+    return assemble(plan, numbering, kernels, (far.offsets, tuple(notes)))

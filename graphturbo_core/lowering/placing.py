@@ -10,6 +10,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.lowering.alternatives import alternatives
 from graphturbo_core.lowering.caps import compute_total
+from graphturbo_core.lowering.chip_numbering import own_plan
 from graphturbo_core.lowering.local_buffer.placement import (
     KernelPlacement,
     PlacementTask,
@@ -17,7 +18,6 @@ from graphturbo_core.lowering.local_buffer.placement import (
 )
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.stages.stage import Stage, holdings
-from graphturbo_core.lowering.team import own_plan
 from graphturbo_core.lowering.tiling.cutting import Grain
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions

@@ -1,10 +1,10 @@
 """Products that steps pass to each other, each with `check()`: Plan and Program.
 
-- `cooperation.py`: cluster and step of each kernel, where clusters share one round.
+- `cooperation.py`: cluster and step of each kernel in a cluster-parallel plan.
 - `scheduling.py`: order of issue, and fences between layers.
-- `stays.py`: a weight's place in GB over several kernels, and which of these are illegal.
+- `gb_retention.py`: GbRetention: a weight in GB over several kernels; which of these are illegal.
 - `plan.py`: Plan: layers, kernels, pieces, order, bindings, the memory of each tensor.
-- `arrays.py`: small array shapes for compiled code.
+- `arrays.py`: functions for arrays of compiled code.
 - `instruction_table.py`: columns of instructions: name, dtype, unit and meaning.
 - `program.py`: Program: instructions, boxes, buffers, channels and conflicts as arrays.
 - `produced.py`: the tensor and box that each instruction produces, for listings and reports.
@@ -17,9 +17,9 @@ comparison have the same layers. A strategy may ask for passes that take ops apa
 those of `Graph.undecomposed`. A group reports how many units its ops belong to. A group smaller
 than a unit (`layerwise`) reports 1.
 
-Under cooperation, kernels of one step run at the same time. Between steps lie one barrier of the
-chip and one launch. A tensor that another cluster reads waits in the writer's DRAM and was made in
-an earlier step; `Plan.check` verifies both. Graph inputs lie in cluster 0's DRAM. Each part of an
-output lies in the DRAM of the cluster that computes it. Cores are numbered from cluster to cluster;
-GB and DRAM of cluster c have the core -1 - c.
+In a cluster-parallel plan, kernels of one step run at the same time. Between steps there are one
+barrier of the chip and one launch. A tensor that another cluster reads is in the writer's DRAM and
+was computed in an earlier step; `Plan.check` verifies both. Graph inputs are in cluster 0's DRAM.
+Each part of an output is in the DRAM of the cluster that computes it. Core numbers count on from
+cluster to cluster. GB and DRAM of cluster c have the core number -1 - c.
 """

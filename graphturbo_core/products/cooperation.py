@@ -1,4 +1,4 @@
-"""Cooperation: which cluster runs each kernel of a plan, and in which step of the chip."""
+"""Cooperation: cluster and step of each kernel of a cluster-parallel plan."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from graphturbo_core.ir.boxes import BoxIndex, intersect, is_empty
 
 @dataclass(frozen=True, slots=True)
 class Cooperation:
-    """Clusters that share one round; an entry a kernel in `cluster_of` and `step_of`.
+    """Clusters that share one round; `cluster_of` and `step_of` have one entry per kernel.
 
-    Kernels of one step run at once on different clusters; a step starts when all of the step before
-    it has ended. Steps count from 0; kernels come step by step, in a step cluster by cluster.
-    `is_lent`: a kernel that has its step to itself fetches weights from all clusters' DRAM in turn,
-    since each has them and the others are idle.
+    Kernels of one step run on different clusters at the same time. A step starts when all kernels
+    of the step before it have ended. Steps count from 0. Kernels are sorted by step, then cluster.
+    `has_remote_dram`: a kernel that is alone in its step fetches weights from the DRAM of all
+    clusters in turn. Every DRAM share has them, and the other clusters are idle.
     """
 
     clusters: int
     cluster_of: tuple[int, ...]
     step_of: tuple[int, ...]
-    is_lent: bool = False
+    has_remote_dram: bool = False
 
-    def lenders(self, kernel: int) -> int:
-        """From how many shares of DRAM a kernel fetches its weights."""
+    def dram_shares(self, kernel: int) -> int:
+        """Number of DRAM shares that a kernel fetches its weights from."""
         is_alone = self.step_of.count(self.step_of[kernel]) == 1
-        return self.clusters if self.is_lent and is_alone else 1
+        return self.clusters if self.has_remote_dram and is_alone else 1
 
     def kernels_of(self, cluster: int) -> tuple[int, ...]:
         """The kernels that a cluster runs, in order."""
-        return tuple(k for k, own in enumerate(self.cluster_of) if own == cluster)
+        return tuple(k for k, runner in enumerate(self.cluster_of) if runner == cluster)
 
     @property
     def working(self) -> tuple[int, ...]:
@@ -40,7 +40,7 @@ class Cooperation:
         return tuple(sorted(set(self.cluster_of)))
 
     def check(self, kernels: int) -> None:
-        """Steps follow one another, and a cluster runs one kernel in a step.
+        """Check that steps are consecutive and a cluster runs one kernel per step.
 
         Raises:
             InvariantError: naming the kernel and the numbers.
@@ -57,7 +57,7 @@ class Cooperation:
                 raise InvariantError("PLAN_STEPS", f"the first step is {step}, not 0")
         for place, (before, after) in enumerate(pairwise(places), 1):
             if after <= before or after[0] > before[0] + 1:
-                what = f"kernel {place} at (step, cluster) {after} comes behind one at {before}"
+                what = f"kernel {place} at (step, cluster) {after} follows one at {before}"
                 raise InvariantError("PLAN_STEPS", what)
 
 
@@ -76,26 +76,26 @@ Boxes = Mapping[str, tuple[tuple[int, int], ...]]
 def crossings(
     cooperation: Cooperation, outputs: Sequence[Boxes], reads: Sequence[Boxes]
 ) -> Iterator[ClusterCrossing]:
-    """What crosses clusters, by reader.
+    """Tensors that cross from one cluster to another, sorted by reader.
 
-    `outputs` and `reads`: of each kernel, the boxes it answers for and those it needs from others.
+    `outputs` and `reads`: per kernel, the boxes of its outputs and of its inputs.
     """
-    made: dict[str, list[int]] = {}
+    makers: dict[str, list[int]] = {}
     for kernel, boxes in enumerate(outputs):
         for tensor in boxes:
-            made.setdefault(tensor, []).append(kernel)
-    found = {
+            makers.setdefault(tensor, []).append(kernel)
+    index = {
         tensor: BoxIndex([outputs[kernel][tensor] for kernel in kernels])
-        for tensor, kernels in made.items()
+        for tensor, kernels in makers.items()
     }
-    handed = (
-        (tensor, made[tensor][place], reader)
+    candidates = (
+        (tensor, makers[tensor][place], reader)
         for reader, boxes in enumerate(reads)
         for tensor, box in boxes.items()
-        if tensor in found
-        for place in found[tensor].meeting(box)
+        if tensor in index
+        for place in index[tensor].meeting(box)
     )
-    for tensor, maker, reader in handed:
+    for tensor, maker, reader in candidates:
         is_part = not is_empty(intersect(outputs[maker][tensor], reads[reader][tensor]))
         if is_part and cooperation.cluster_of[maker] != cooperation.cluster_of[reader]:
             yield ClusterCrossing(tensor, maker, reader)

@@ -9,8 +9,8 @@
 | `IssueColumns` (`segment`) | | yes | yes |
 
 `KernelCode`, `Conflicts` and `Program` derive from these classes. Emission fills `CodeColumns` by
-name; cuts, assembling and checks go through all columns. So a new column is a line here, and the
-place in emission that gives it a value other than its default.
+name. Slicing, assembling and checks loop over all columns. So a new column needs a line here, and
+a change in emission if its value differs from the default.
 
 Rows `at[i]:at[i + 1]` of a CSR table belong to instruction i; `at` is its first column. All other
 columns have one row per instruction.
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
-"""Columns by their names."""
+"""Columns by name."""
 Flags = NDArray[np.bool_]
 Int8 = NDArray[np.int8]
 Int16 = NDArray[np.int16]
@@ -36,10 +36,10 @@ Int64 = NDArray[np.int64]
 
 
 class Column(NamedTuple):
-    """What a column holds, and in what unit.
+    """Unit and meaning of a column.
 
-    `default`: value of an instruction for which emission names none. `is_sum`: a Program has the
-    sum over `cores`, the code of a kernel the value of one core.
+    `default`: value if emission gives none. `is_sum`: a Program has the sum over `cores`, the code
+    of a kernel the value of one core.
     """
 
     unit: str
@@ -50,7 +50,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class EngineColumns:
-    """The engine that an instruction holds, and for how long."""
+    """The engine that an instruction occupies, and its cycles."""
 
     engine: Annotated[Int16, Column("engine", "the engine it runs on")]
     hold_cycles: Annotated[Int64, Column("cycles", "compute time, or time of its slowest channel")]
@@ -61,8 +61,8 @@ class EngineColumns:
 class CodeColumns(EngineColumns):
     """One number per instruction, written by emission.
 
-    A compute that works beyond LB has in `size_bytes` what it reads from GB or DRAM and writes
-    there. `layer` counts the plan's units in a kernel's code, the model's layers in a Program.
+    `size_bytes` of a compute that accesses GB or DRAM: bytes that it reads from and writes to them.
+    `layer` counts the plan's units in a kernel's code, the model's layers in a Program.
     """
 
     kind: Annotated[Int8, Column("InstructionKind", "what it does")]
@@ -83,7 +83,7 @@ class CodeColumns(EngineColumns):
 
 @dataclass(frozen=True)
 class ResultBoxes:
-    """The box of a compute's result, in the coordinates of that result."""
+    """The box of a compute's result, in the coordinates of the result."""
 
     result_lo: Annotated[Int32, Column("index", "first index, a column per axis")]
     result_hi: Annotated[Int32, Column("index", "end index, a column per axis")]
@@ -120,8 +120,8 @@ class AddressConflicts(ConflictTable):
 class AccessTable:
     """CSR: boxes that each instruction reads and writes.
 
-    `access_tensor` of a compute is the operand or result that the access stands for. It may lie in
-    a buffer of another name: a view, or written over.
+    `access_tensor` of a compute is the operand or result that the access holds. Its buffer may have
+    another tensor's name: for a view, or a result that overwrites its operand.
     """
 
     access_at: Annotated[Int64, Column("row", "bounds of each instruction's rows")]
@@ -137,7 +137,7 @@ CSR_TABLES = (ChannelTable, AddressConflicts, AccessTable)
 
 @dataclass(frozen=True)
 class IssueColumns(EngineColumns, ChannelTable, ConflictTable):
-    """What queues of engines and channels read: instructions in the order of issue."""
+    """Input of the queues of engines and channels: instructions in the order of issue."""
 
     segment: Annotated[Int32, Column("segment", "it starts after all of the segment before ended")]
 
@@ -146,8 +146,8 @@ class IssueColumns(EngineColumns, ChannelTable, ConflictTable):
 def columns(table: type) -> Mapping[str, Column]:
     """The columns of a class of this file, or of one that derives from them."""
     hints = get_type_hints(table, include_extras=True).items()
-    found = {name: each for name, hint in hints for each in get_args(hint)[1:]}
-    return {name: each for name, each in found.items() if isinstance(each, Column)}
+    extras = {name: extra for name, hint in hints for extra in get_args(hint)[1:]}
+    return {name: extra for name, extra in extras.items() if isinstance(extra, Column)}
 
 
 @cache

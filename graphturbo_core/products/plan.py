@@ -1,4 +1,4 @@
-"""Plan: which ops run as one kernel, in how many pieces and what order, each tensor held where."""
+"""Plan: kernels in order, their ops, pieces and bindings, and the memory of each tensor."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.products.cooperation import ClusterCrossing, Cooperation, crossings
+from graphturbo_core.products.gb_retention import GbRetention, RetentionLimits, retention_fault
 from graphturbo_core.products.scheduling import Scheduling
-from graphturbo_core.products.stays import GbRetention, Place, stay_fault
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
 
@@ -46,12 +46,13 @@ class Scope(Enum):
 class Residency(Enum):
     """How a layer's weights reach the cores.
 
-    LB: fetched once a kernel, all of them stay in the weight part while the layer runs.
-    GB: fetched once into GB, stay there for the layer (and for the next kernel where it is an
-    instance of the same group), broadcast tile by tile. STREAM: tile by tile through GB. Of all
-    that such neighbours read parts stay in GB where not all of it fits, however it is held.
-    SHARDED: of what several fetches bring, each tile is fetched once into the LB of one core, stays
-    there from its first use in the round to its last, and goes from there to the cores.
+    LB: fetched once per kernel, resident in the weight part while the layer runs.
+    GB: fetched once into GB, resident there while the layer runs, broadcast tile by tile. If the
+    next kernel is an instance of the same group, also resident for it. STREAM: tile by tile through
+    GB. If weights of such adjacent instances do not all fit GB, parts of them are retained there,
+    whatever their residency.
+    SHARDED: a tile that several fetches need is fetched once into the LB of one core. It is
+    resident there from its first use in the round to its last. The core sends it to the others.
     """
 
     LB = "LB"
@@ -61,14 +62,14 @@ class Residency(Enum):
 
 
 SHARD_ROUNDING = 32
-"""Bytes of shards are counted in steps of this, as their addresses go."""
+"""Sizes of shards are rounded up to multiples of this, in bytes, like their addresses."""
 
 
 def shard_part(sharded: Sequence[Mapping[str, int]], cores: int) -> int:
-    """Bytes of each LB that shards want; `sharded`: by kernel in order, its weights' bytes.
+    """Bytes that shards need in each LB; `sharded`: per kernel in order, bytes per weight.
 
-    What is there at once, divided over the cores, and the largest weight besides: boxes are not cut
-    so as to be even. Our choice.
+    The sum of the weights that are live at once, divided by the cores, plus the largest weight:
+    boxes are not equal in size. Our choice.
     """
     spans: dict[str, tuple[int, int]] = {}
     for place, weights in enumerate(sharded):
@@ -90,8 +91,8 @@ def shard_part(sharded: Sequence[Mapping[str, int]], cores: int) -> int:
 class Binding:
     """Division of a tensor over cores: nesting level k cuts `axes[k]` into `grid[k]` parts.
 
-    `cores` are the core ids in row-major order over the grid. A vendor's nested list
-    `[[0,1],[2,3]]` over axes (0, 2) is `Binding((0, 2), (2, 2), (0, 1, 2, 3))`.
+    `cores`: core numbers in row-major order over the grid. The vendor's nested list `[[0,1],[2,3]]`
+    over axes (0, 2) is `Binding((0, 2), (2, 2), (0, 1, 2, 3))`.
     """
 
     axes: tuple[int, ...]
@@ -99,7 +100,7 @@ class Binding:
     cores: tuple[int, ...]
 
     def shares(self, box: Box) -> dict[int, Box]:
-        """The part of `box` that each bound core owns; parts differ by at most one a axis."""
+        """The part of `box` per bound core; sizes differ by at most one element per axis."""
         cuts = {axis: divide(box[axis], n) for axis, n in zip(self.axes, self.grid, strict=True)}
         cells = product(*(range(parts) for parts in self.grid))
         return {
@@ -118,19 +119,19 @@ class Binding:
 
 
 ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
-"""How results of an engine that the cores share are bound."""
+"""Binding of results of an engine that the cores share."""
 
 
 @dataclass(frozen=True)
 class KernelPlan:
     """One kernel: a set of ops and the boxes it computes on one cluster.
 
-    `boxes`: the box of every activation that the kernel computes (halo to recompute included) or
-    reads from outside. `outputs`: of the tensors handed out, the box this kernel answers for
-    (disjoint between the pieces of a group). `scopes`: for every tensor it computes that outlives
-    its loop nest, where it is held; for outputs, where they wait for their reader. `kept`: outputs
-    that stay in LB for the very next kernel (a scope other than LB is then a copy besides).
-    `bindings`: of every tensor it computes.
+    `boxes`: box of every activation that the kernel computes (recomputed halo included) or reads
+    from outside. `outputs`: box of each output that this kernel computes (disjoint between pieces
+    of a group). `scopes`: memory of every computed tensor that outlives its loop nest; for outputs,
+    until they are read. `kept`: outputs that are resident in LB for the next kernel (with a scope
+    other than LB, there is a copy in that memory too). `bindings`: of every computed tensor.
+    `residency`: of every weight that the kernel reads.
     """
 
     name: str
@@ -147,11 +148,11 @@ class KernelPlan:
 
 @dataclass(frozen=True)
 class Group:
-    """A coarse sub-graph: its layers, and the split that all of it carries.
+    """A coarse sub-graph: its layers and their common split.
 
-    `split_axis` -1: not split. `covered_ops`: n of the split quadruple. `peak_bytes`: live
-    activations of the cluster's share before splitting (reference, 3.1). `further_splits`: axes of
-    the last result after the first, each with its parts; `pieces` is the product of all.
+    `split_axis` -1: not split. `covered_ops`: n of the split quadruple. `peak_bytes`: peak of live
+    activations of the cluster's share before splitting (reference, 3.1). `further_splits`: pairs of
+    a further axis of the last result and its parts; `pieces`: product of the parts of all axes.
     """
 
     name: str
@@ -165,15 +166,15 @@ class Group:
 
 
 def along_text(axis: int, pieces: int, further: Sequence[Sequence[int]]) -> str:
-    """Along which axes a group is cut: `axis 0`, `axes 2 in 8 and 3 in 4`; nothing for -1."""
+    """Split axes of a group as text: `axis 0`, `axes 2 in 8 and 3 in 4`; "" for -1."""
     axes = axes_text(axis, pieces, further)
     return f"{'axes' if further else 'axis'} {axes}" if axes else ""
 
 
 def axes_text(axis: int, pieces: int, further: Sequence[Sequence[int]]) -> str:
-    """The axes alone: `0`, `2 in 8 and 3 in 4`; nothing for -1.
+    """The axes alone: `0`, `2 in 8 and 3 in 4`; "" for -1.
 
-    `further`: pairs of an axis after the first and its parts; `pieces` counts those of all axes.
+    `further`: pairs of a further axis and its parts; `pieces`: product of the parts of all axes.
     """
     if not further:
         return "" if axis < 0 else str(axis)
@@ -183,7 +184,7 @@ def axes_text(axis: int, pieces: int, further: Sequence[Sequence[int]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One merge or refusal: which step and rule, on what, and the numbers that decided it."""
+    """One merge or refusal: step, rule, subject, and the numbers that decided it."""
 
     step: str
     rule: str
@@ -194,29 +195,29 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class ReadyStep:
-    """One step of Algorithm 3: the instance run, and the ready stack after it (newest last)."""
+    """One step of Algorithm 3: the instance that runs, and the ready stack after it (top last)."""
 
     run: str
     ready: tuple[str, ...]
 
 
-SAID = frozenset({"strategy", "decisions", "ready_steps", "notes"})
-"""Fields of a Plan that tell how it came about; lowering makes the same Program without them."""
+DESCRIPTIVE_FIELDS = frozenset({"strategy", "decisions", "ready_steps", "notes"})
+"""Fields of a Plan that describe how it was made; the Program does not depend on them."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything a strategy decides for one cluster's round; `graph` shapes are the round's.
+    """All decisions of a strategy for one cluster's round; the graph's shapes are the round's.
 
-    `rules`: how finely lowering is to cut. `feeding`: how cores get their operands.
-    `fixed`: tensors and weights whose memory a plan file names: lowering may choose no other.
-    `fixed_pieces`: the same of one piece of a tensor, counted from 0.
-    `cooperation`: clusters that share the round; None: one cluster runs all of it, kernel by
-    kernel. `stays`: weights that have a place in GB over several kernels, those with the first
-    right to room first.
-    `layers`: of the undecomposed graph, with the ops of `semantics.graph` that theirs became: the
-    same for every strategy. `units`: Relay's partition of the plan's own graph, which lowering
-    divides into loop nests; the layers, unless the strategy takes ops apart.
+    `rules`: tile sizes for lowering. `feeding`: how cores get their operands. `fixed`: tensors and
+    weights whose memory a plan file fixes; lowering may not choose another. `fixed_pieces`: the
+    same for pairs of a tensor and a piece, counted from 0. `cooperation`: clusters that share the
+    round; None: one cluster runs all kernels in order. `stays`: GB retentions of weights, in order
+    of priority.
+
+    `layers`: those of the undecomposed graph, with the ops of `semantics.graph` that their ops are
+    decomposed to; equal for every strategy. `units`: Relay's partition of the plan's own graph,
+    which lowering divides into loop nests; equal to `layers` unless the strategy decomposes ops.
     """
 
     strategy: str
@@ -239,10 +240,10 @@ class Plan:
     stays: tuple[GbRetention, ...] = ()
 
     def is_lowered_as(self, other: Plan) -> bool:
-        """Whether the two make the same Program: of the same graph, and apart in `SAID` alone."""
+        """Whether both have the same Program: graph and all but `DESCRIPTIVE_FIELDS` are equal."""
         if self.semantics.graph is not other.semantics.graph:
             return False
-        names = (each.name for each in fields(self) if each.name not in {*SAID, "semantics"})
+        names = {each.name for each in fields(self)} - DESCRIPTIVE_FIELDS - {"semantics"}
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     @cached_property
@@ -265,22 +266,22 @@ class Plan:
         return 0 if self.cooperation is None else self.cooperation.cluster_of[kernel]
 
     def step_of(self, kernel: int) -> int:
-        """The step in which a kernel runs: its place where one cluster runs all."""
+        """The step in which a kernel runs: its index if one cluster runs all kernels."""
         return kernel if self.cooperation is None else self.cooperation.step_of[kernel]
 
     def clusters_of(self, kernels: NDArray[Any]) -> NDArray[np.int64]:
         """The cluster that runs each of these kernels."""
-        own = [self.cluster_of(kernel) for kernel in range(len(self.kernels))]
-        return np.asarray(np.array(own, dtype=np.int64)[kernels])
+        clusters = [self.cluster_of(kernel) for kernel in range(len(self.kernels))]
+        return np.asarray(np.array(clusters, dtype=np.int64)[kernels])
 
     def steps_of(self, kernels: NDArray[Any]) -> NDArray[np.int64]:
         """The step of each of these kernels."""
-        own = [self.step_of(kernel) for kernel in range(len(self.kernels))]
-        return np.asarray(np.array(own, dtype=np.int64)[kernels])
+        steps = [self.step_of(kernel) for kernel in range(len(self.kernels))]
+        return np.asarray(np.array(steps, dtype=np.int64)[kernels])
 
     @cached_property
     def crossings(self) -> tuple[ClusterCrossing, ...]:
-        """What kernels read that others compute on another cluster."""
+        """Tensors that a kernel reads and another cluster computes."""
         if self.cooperation is None:
             return ()
         outputs = [kernel.outputs for kernel in self.kernels]
@@ -307,12 +308,12 @@ class Plan:
 
     @cached_property
     def budget(self) -> MemoryBudget:
-        """How LB and GB are divided, in planning as in lowering."""
+        """Division of LB and GB, the same for planning and lowering."""
         return memory_budget(self.hardware, self.rules)
 
     @cached_property
     def shard_bytes(self) -> int:
-        """Bytes at the end of each LB's weight part that hold shards; 0 where there are none."""
+        """Bytes at the end of each LB's weight part for shards; 0 if there are none."""
         most, tensors = self.budget.shard_bytes, self.semantics.graph.tensors
         if not most:
             return 0
@@ -327,19 +328,19 @@ class Plan:
         return min(shard_part(sharded, self.hardware.cores), most)
 
     @property
-    def stay_fault(self) -> str:
-        """Why weights cannot stay as the plan says; "" where they can."""
-        place = Place(
+    def retention_fault(self) -> str:
+        """The constraint that the plan's GB retentions violate; "": none."""
+        limits = RetentionLimits(
             [kernel.residency.keys() for kernel in self.kernels],
             self.weight_bytes,
             self.hardware,
             is_alone=self.cooperation is None or len(self.cooperation.working) == 1,
             has_own_fetches=self.feeding.has_own_fetches,
         )
-        return stay_fault(self.stays, place)
+        return retention_fault(self.stays, limits)
 
     def check(self) -> None:
-        """Every output element is computed exactly once and every op runs.
+        """Check that each output element is computed exactly once and that every op runs.
 
         Raises:
             InvariantError: naming the tensor or op and the numbers.
@@ -355,11 +356,11 @@ class Plan:
             if op.name not in ran:
                 raise InvariantError("PLAN_OPS", f"op {op.name!r} is in no kernel")
         self._check_cooperation()
-        if self.stay_fault:
-            raise InvariantError("PLAN_STAY", self.stay_fault)
+        if self.retention_fault:
+            raise InvariantError("PLAN_STAY", self.retention_fault)
 
     def _check_cooperation(self) -> None:
-        """What another cluster reads waits in DRAM, and was left there in an earlier step."""
+        """A tensor that another cluster reads is in DRAM and was computed in an earlier step."""
         if self.cooperation is None:
             return
         self.cooperation.check(len(self.kernels))
@@ -367,22 +368,21 @@ class Plan:
             what = f"{tensor!r} of {self.kernels[maker].name} for {self.kernels[reader].name}"
             scope = self.kernels[maker].scopes[tensor]
             if scope is not Scope.DRAM:
-                raise InvariantError("PLAN_CROSSING", f"{what} waits in {scope.value}")
+                raise InvariantError("PLAN_CROSSING", f"{what} is in {scope.value}, not in DRAM")
             steps = self.step_of(maker), self.step_of(reader)
             if steps[0] >= steps[1]:
-                raise InvariantError("PLAN_CROSSING", f"{what} is made in step {steps[0]} of both")
+                what = f"{what} is computed in step {steps[0]} and read in step {steps[1]}"
+                raise InvariantError("PLAN_CROSSING", what)
 
     def _check_covered(self, covered: Mapping[str, int]) -> None:
         tensors = self.semantics.graph.tensors
         for tensor, elements in sorted(covered.items()):
             if elements != tensors[tensor].elements:
-                raise InvariantError(
-                    "PLAN_COVER",
-                    f"{tensor!r} is handed out {elements} of {tensors[tensor].elements}",
-                )
+                what = f"kernels output {elements} elements of {tensor!r}, which has"
+                raise InvariantError("PLAN_COVER", f"{what} {tensors[tensor].elements}")
 
     def _check_read(self, covered: Mapping[str, int]) -> None:
-        """What a kernel reads, and every graph output, some kernel hands out."""
+        """Every tensor that a kernel reads, and every graph output, is an output of a kernel."""
         graph = self.semantics.graph
         given = covered.keys() | set(graph.inputs)
         reads = ((kernel, tensor) for kernel in self.kernels for tensor in kernel.boxes)
@@ -391,4 +391,4 @@ class Plan:
                 raise InvariantError("PLAN_READ", f"{kernel.name} reads {tensor!r}: no source")
         for tensor in graph.outputs:
             if tensor in graph.producer and tensor not in covered:
-                raise InvariantError("PLAN_OUTPUT", f"output {tensor!r} is handed out by no kernel")
+                raise InvariantError("PLAN_OUTPUT", f"no kernel computes output {tensor!r}")

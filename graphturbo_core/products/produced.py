@@ -1,4 +1,7 @@
-"""Program -> what each instruction produces: a compute its op's result, a move what it writes."""
+"""Program -> tensor and box that each instruction produces.
+
+A compute produces its op's result, a move the box of its first write.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,20 @@ from numpy.typing import NDArray
 from graphturbo_core.products.program import InstructionKind, IntArray, Program
 
 Boxes = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""First and end index, a row an instruction and a column an axis."""
+"""First and end index, both (instructions, axes)."""
 
 
 def first_writes(program: Program) -> IntArray:
-    """The first access of each instruction that writes; every instruction has one."""
+    """Row of each instruction's first write in the access table; every instruction has one."""
     writes = np.flatnonzero(program.access_write)
-    found: IntArray = writes[np.searchsorted(writes, program.access_at[:-1])]
-    return found
+    first: IntArray = writes[np.searchsorted(writes, program.access_at[:-1])]
+    return first
 
 
 def produced_boxes(program: Program, at: IntArray, first: int, end: int) -> Boxes:
-    """Of these instructions' computes the result's box, of moves that of the first write.
+    """Boxes that instructions [first, end) produce.
 
-    `at`: the first writes of all instructions.
+    `at`: `first_writes` of the program.
     """
     is_compute = (program.kind[first:end] == InstructionKind.COMPUTE)[:, None]
     lo = np.where(is_compute, program.result_lo[first:end], program.access_lo[at[first:end]])
@@ -29,20 +32,20 @@ def produced_boxes(program: Program, at: IntArray, first: int, end: int) -> Boxe
 
 
 def moved_tensors(program: Program, at: IntArray) -> IntArray:
-    """What each move writes, by its place in the program's tensors; -1 of computes."""
-    found = program.access_tensor[at].astype(np.int64)
-    found[program.kind == InstructionKind.COMPUTE] = -1
-    return found
+    """Per instruction, the number of the tensor that a move writes; -1 for computes."""
+    tensor = program.access_tensor[at].astype(np.int64)
+    tensor[program.kind == InstructionKind.COMPUTE] = -1
+    return tensor
 
 
 def result_ranks(program: Program) -> list[int]:
-    """How many axes each op's first output has."""
+    """Number of axes of each op's first output."""
     graph = program.plan.semantics.graph
     results = (next(name for name in op.outputs if name) for op in graph.ops)
     return [len(graph.tensors[name].shape) for name in results]
 
 
 def tensor_ranks(program: Program) -> list[int]:
-    """How many axes each of the program's tensors has."""
+    """Number of axes of each of the program's tensors."""
     tensors = program.plan.semantics.graph.tensors
     return [len(tensors[name].shape) for name in program.tensors]

@@ -26,11 +26,11 @@ from graphturbo_core.products.plan import Plan
 
 IntArray = NDArray[np.int64]
 MAX_RANK = 8
-"""Axes stored per box; a tensor of more axes is refused at import (Limits.max_rank)."""
+"""Axes stored per box; a tensor with more axes is refused at import (Limits.max_rank)."""
 
 
 class InstructionKind(IntEnum):
-    """What an instruction does; a copy stays within one LB."""
+    """Kind of an instruction; source and target of a COPY are in the same LB."""
 
     COMPUTE = 0
     LOAD = 1
@@ -42,7 +42,7 @@ class InstructionKind(IntEnum):
 
 
 class Memory(IntEnum):
-    """The memory a buffer lies in."""
+    """The memory of a buffer."""
 
     LB_DATA = 0
     LB_WEIGHT = 1
@@ -52,7 +52,7 @@ class Memory(IntEnum):
 
 
 class Cause(IntEnum):
-    """Why bytes cross DRAM or GB (design, section 5); NONE for computes and LB-to-LB moves."""
+    """Cause of bytes over DRAM or GB (design, section 5); NONE: computes and LB-to-LB moves."""
 
     NONE = 0
     INPUT = 1
@@ -68,8 +68,8 @@ class Cause(IntEnum):
 class Engine:
     """One engine of the cluster.
 
-    `core` is -1 for system DMA and for an engine that the cores share; `index` tells DMAs apart.
-    `cores`: how many cores, this one among them, run the same program and are simulated as one.
+    `core` is -1 for system DMA and for an engine that the cores share; `index` numbers the DMAs.
+    `cores`: number of equivalent cores, this one included, that are simulated as one.
     """
 
     kind: EngineKind
@@ -88,7 +88,7 @@ class Engine:
 
 
 class ChannelKind(StrEnum):
-    """What a channel is; the value begins its name."""
+    """Kind of a channel; its name starts with the value."""
 
     LB_PORT = "lb"
     LINK_IN = "link in"
@@ -101,9 +101,9 @@ class ChannelKind(StrEnum):
 class Channel:
     """A path that one transfer at a time occupies; bandwidth in bytes/s.
 
-    `core` is -1 for a channel that the cores of a cluster share. `cluster` is None where one
-    cluster runs the program alone. `away` is the distance to a DRAM share of another cluster, in
-    clusters, as `Machine` numbers it; 0 in a Program.
+    `core` is -1 for a channel that the cores of a cluster share. `cluster` is None if one cluster
+    runs the program alone. `away`: distance in clusters to a DRAM share of another cluster, as
+    `Machine` numbers it; 0 in a Program.
     """
 
     kind: ChannelKind
@@ -125,9 +125,9 @@ class Channel:
 class BufferColumns:
     """Buffers, one row each. A buffer holds box [lo, hi) of a tensor, dense, row-major.
 
-    `core` -1 for GB and DRAM, -1 - c for those of cluster c. `tensor`: the tensor's number.
-    `is_spill`: it could not be placed in the memory that the plan names. `cores`: how many cores
-    have one like it (1 in GB and DRAM).
+    `core`: -1 - c for GB and DRAM of cluster c. `offset`: bytes. `tensor`: the tensor's number.
+    `is_spill`: there was no room in the memory that the plan names. `cores`: number of cores with
+    an equivalent buffer (1 in GB and DRAM).
     """
 
     memory: NDArray[np.int8]
@@ -141,9 +141,9 @@ class BufferColumns:
     cores: NDArray[np.int32]
 
     def spaces(self, *, is_pooled: bool) -> IntArray:
-        """Per buffer a number from 0 for the memory in which its offset counts.
+        """Per buffer, the number of its address space, from 0.
 
-        Where an LB's data and weight parts are one pool, so are their addresses.
+        `is_pooled`: data and weight part of an LB have one address space.
         """
         memory = self.memory.astype(np.int64)
         if is_pooled:
@@ -156,7 +156,7 @@ class BufferColumns:
 class Buffers(BufferColumns):
     """All buffers of a Program; `tensor` indexes `Program.tensors`.
 
-    `first` and `last` are the sequence numbers of its first writer and last access.
+    `first` and `last`: sequence numbers of the first writer and of the last access.
     """
 
     first: IntArray
@@ -165,14 +165,14 @@ class Buffers(BufferColumns):
 
 @dataclass(frozen=True)
 class Program(CodeColumns, IssueColumns, AddressConflicts, AccessTable, ResultBoxes):
-    """A round of one cluster, or of cooperating clusters, whose cores are numbered on.
+    """Instructions of one round, of one cluster or of cooperating clusters.
 
-    Row i of every column per instruction is sequence number i. `engine` counts in `engines`,
-    `channel` in `channels`, `op` in the graph's ops, `layer` in the plan's `layers`.
+    Row i of every column per instruction is sequence number i. `engine` indexes `engines`,
+    `channel` `channels`, `op` the graph's ops, `layer` the plan's `layers`. Core numbers count on
+    from cluster to cluster.
 
-    No instruction of a segment starts before the segment before it has ended. The segment then
-    opens after `segment_open_cycles` (launch). It closes `segment_close_cycles` (barrier) after its
-    last instruction has ended.
+    A segment opens `segment_open_cycles` (launch) after the segment before it has closed. It closes
+    `segment_close_cycles` (barrier) after its last instruction has ended.
     """
 
     kernel: Annotated[NDArray[np.int32], Column("kernel", "its kernel in the plan")]
@@ -191,7 +191,7 @@ class Program(CodeColumns, IssueColumns, AddressConflicts, AccessTable, ResultBo
         return len(self.engine)
 
     def check_columns(self) -> None:
-        """Each column has its dtype, and one row per instruction or per row of its CSR table.
+        """Check dtypes and lengths: one row per instruction, or per row of the CSR table.
 
         Raises:
             InvariantError: naming the column and the numbers.
@@ -205,7 +205,8 @@ class Program(CodeColumns, IssueColumns, AddressConflicts, AccessTable, ResultBo
                 raise InvariantError("PROGRAM_CSR", what)
             rows |= dict.fromkeys(values, int(bounds[-1]))
         for name, dtype in dtypes(Program).items():
-            found = getattr(self, name)
-            if len(found) != rows[name] or found.dtype != dtype:
-                what = f"{name} has {len(found)} rows of {found.dtype}, not {rows[name]} of {dtype}"
+            column = getattr(self, name)
+            if len(column) != rows[name] or column.dtype != dtype:
+                size = f"{len(column)} rows of {column.dtype}"
+                what = f"{name} has {size}, not {rows[name]} of {dtype}"
                 raise InvariantError("PROGRAM_ROWS", what)

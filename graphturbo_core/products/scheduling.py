@@ -1,4 +1,4 @@
-"""Scheduling: in which order a plan's instructions are issued, and where a cluster waits."""
+"""Scheduling: the order in which a plan's instructions are issued, and fences between layers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 class Scheduling:
     """The two parts of across-layer instruction scheduling.
 
-    `has_fence`: nothing of a layer, DMA included, starts before all of the layer before it has
-    ended. `is_listed`: a list scheduler orders the instructions, between fences where there are
-    any; else they keep the order in which they are emitted, layer by layer.
+    `has_fence`: no instruction of a layer, DMA included, starts before all instructions of the
+    layer before it have ended. `is_listed`: a list scheduler orders the instructions, between
+    fences if there are any. Otherwise they are issued as emitted, layer by layer.
 
-    Source: the paper interleaves the instructions of different layers, which takes both and which
-    it counts as one step (section 3.6 and its breakdown). To tell them apart is our choice: most of
-    that step's gain is the fence's.
+    Source: the paper interleaves instructions of different layers. This needs both parts, and the
+    paper counts them as one step (section 3.6 and its breakdown). The separation is our choice:
+    most of that step's gain comes from removing the fence.
     """
 
     has_fence: bool
@@ -23,6 +23,6 @@ class Scheduling:
 
 
 BY_LAYER = Scheduling(has_fence=True, is_listed=False)
-"""Layer after layer, as all strategies but `graphturbo:full` and beyond it run."""
+"""Layer after layer: all strategies except `graphturbo:full`, `graphturbo:plus` and `tuned`."""
 ACROSS_LAYERS = Scheduling(has_fence=False, is_listed=True)
 """Instructions of different layers interleaved."""

@@ -16,7 +16,7 @@ from graphturbo_core.report.rows.produced_rows import produced_arrays
 from graphturbo_core.report.tables import tables
 from graphturbo_core.sim.bookings import bookings
 from graphturbo_core.sim.critical_path import CriticalPath
-from graphturbo_core.sim.layers_in_flight import Flight
+from graphturbo_core.sim.layers_in_flight import LayerConcurrency
 from graphturbo_core.sim.longest_chain import longest_chain
 
 
@@ -94,7 +94,7 @@ def _path_arrays(path: CriticalPath) -> dict[str, NDArray[np.generic]]:
     }
 
 
-def _flight_arrays(flight: Flight) -> dict[str, NDArray[np.generic]]:
+def _flight_arrays(flight: LayerConcurrency) -> dict[str, NDArray[np.generic]]:
     """Layers in flight as a step function, and the stretches of memory under compute."""
     return {
         "flight_cycle": flight.cycle,

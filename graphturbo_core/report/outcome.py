@@ -15,7 +15,7 @@ from graphturbo_core.products.program import InstructionKind, IntArray, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.critical_path import CriticalPath, critical_path
-from graphturbo_core.sim.layers_in_flight import Flight, layers_in_flight
+from graphturbo_core.sim.layers_in_flight import LayerConcurrency, layers_in_flight
 from graphturbo_core.sim.overlap import LayerOverlap, layer_overlap
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.steps.batching import Division, Share
@@ -92,7 +92,7 @@ class Outcome:
         return {size: layer_overlap(trace) for size, trace in self.traces.items()}
 
     @cached_property
-    def flights(self) -> Mapping[int, Flight]:
+    def flights(self) -> Mapping[int, LayerConcurrency]:
         """Per round size, the number of layers in flight over time."""
         return {size: layers_in_flight(trace) for size, trace in self.traces.items()}
 

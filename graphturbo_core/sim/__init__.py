@@ -2,7 +2,7 @@
 
 - `trace.py`: Trace: start and end per instruction, and what it waited for.
 - `simulate.py`: the simulation. `checks/` verifies Program and Trace, `kernels/` bounds kernels.
-- `stalls.py`: per engine, the reason of every cycle that it is not busy.
+- `stalls.py`: per engine, the reason of every cycle in which it is not busy.
 - `bookings.py`, `ledger.py`: every byte over DRAM and GB with its cause; the sums.
 - `lifetimes.py`, `occupancy.py`: live cycles per buffer; live bytes of LB and GB over time and per
   layer.
@@ -12,9 +12,9 @@
 - `longest_chain.py`: the longest dependency chain, a lower bound.
 - `sweeps.py`: compiled sweeps over sorted events.
 
-The simulator adds no rule of its own: engines are queues in sequence order, a move needs all its
-channels, conflicts and segments do the rest.
+The simulator has four rules: engines are queues in sequence order; a move needs all its channels at
+once; an instruction waits for its conflicts; a segment waits for the segment before it.
 
-A class's move holds its engine until all of its cores are through the shared port. Busy cycles
-count what each core's move takes alone.
+A move of a class of equivalent cores occupies its engine until the transfers of all these cores
+have passed the shared port. Busy cycles count the transfer of one core.
 """

@@ -1,4 +1,4 @@
-"""Program -> every byte that crosses DRAM or GB, with the instruction that moves it and why."""
+"""Program -> Bookings: every byte over DRAM or GB, with its instruction and its cause."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from graphturbo_core.products.program import (
 
 @dataclass(frozen=True, slots=True)
 class Bookings:
-    """An entry an instruction, memory (DRAM or GB) and cause; an instruction may have several.
+    """One entry per instruction, memory (DRAM or GB) and cause.
 
-    `size_bytes`: over all the cores that it stands for. `is_write`: into the memory.
+    `size_bytes`: sum over the equivalent cores of the instruction. `is_write`: the memory is
+    written.
     """
 
     instruction: IntArray
@@ -42,14 +43,13 @@ class Bookings:
 
 
 def bookings(program: Program) -> Bookings:
-    """Bytes moved and why.
+    """Bytes over DRAM and GB, booked to causes.
 
     1. A move reads its source once (a broadcast too) and writes its target.
-    2. Of a move's bytes, those read again for a halo are booked to HALO, the rest to its cause.
+    2. Refetched halo bytes of a move are booked to HALO, the others to its cause.
     3. All bytes of a spill are booked to SPILL.
-    4. A compute that works beyond LB reads its operands from GB or DRAM and writes its result
-       there: a weight is read first or again, a graph input or output is that, all else an
-       activation.
+    4. Some computes read operands from GB or DRAM and write results to them. These bytes are booked
+       to WEIGHT_FIRST or WEIGHT_AGAIN, INPUT, OUTPUT, or else ACTIVATION.
     """
     ends = ((program.source, False), (program.target, True))
     parts = [
@@ -73,22 +73,22 @@ def _crossings(program: Program, memory: Memory, ends: IntArray, is_write: bool)
     cause = program.cause[rows]
     halo = np.where(cause == Cause.SPILL, 0, program.halo_bytes[rows])
     size = np.concatenate([program.size_bytes[rows] - halo, halo])
-    kept = np.flatnonzero(size)
-    both = np.concatenate([cause, np.full(len(rows), Cause.HALO, np.int8)])
+    used = np.flatnonzero(size)
+    causes = np.concatenate([cause, np.full(len(rows), Cause.HALO, np.int8)])
     return Bookings(
-        int64(np.tile(rows, 2)[kept]),
-        np.full(len(kept), memory, np.int8),
-        both[kept],
-        int64(size[kept]),
-        np.full(len(kept), is_write),
+        int64(np.tile(rows, 2)[used]),
+        np.full(len(used), memory, np.int8),
+        causes[used],
+        int64(size[used]),
+        np.full(len(used), is_write),
     )
 
 
 def _computed(program: Program) -> Bookings:
-    """Rule 4: what computes read from GB or DRAM and write there, an entry per access."""
+    """Rule 4: accesses of computes to GB and DRAM, one entry per access."""
     owner, buffer = owners(program.access_at), program.access_buffer
-    is_there = (program.kind[owner] == InstructionKind.COMPUTE) & (program.size_bytes[owner] > 0)
-    rows = np.flatnonzero(is_there & (program.buffers.memory[buffer] >= Memory.GB))
+    is_far = (program.kind[owner] == InstructionKind.COMPUTE) & (program.size_bytes[owner] > 0)
+    rows = np.flatnonzero(is_far & (program.buffers.memory[buffer] >= Memory.GB))
     memory = program.buffers.memory[buffer[rows]]
     tensor = program.buffers.tensor[buffer[rows]]
     cause = _tensor_causes(program, np.unique(tensor))[tensor]
@@ -114,12 +114,12 @@ def _computed(program: Program) -> Bookings:
 
 
 def _tensor_causes(program: Program, tensors: IntArray) -> NDArray[np.int8]:
-    """What bytes of a tensor are booked to where a compute touches them beyond LB."""
-    found = np.zeros(len(program.tensors), dtype=np.int8)
+    """Per tensor number, the cause of bytes that a compute accesses in GB or DRAM (rule 4)."""
+    causes = np.zeros(len(program.tensors), dtype=np.int8)
     by_kind = {TensorKind.WEIGHT: Cause.WEIGHT_FIRST, TensorKind.INPUT: Cause.INPUT}
     for number in tensors.tolist():
         graph, name = program.plan.semantics.graph, program.tensors[number]
         is_output = name in graph.output_names
         other = Cause.OUTPUT if is_output else Cause.ACTIVATION
-        found[number] = by_kind.get(graph.tensors[name].kind, other)
-    return found
+        causes[number] = by_kind.get(graph.tensors[name].kind, other)
+    return causes

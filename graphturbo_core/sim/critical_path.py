@@ -17,10 +17,10 @@ from graphturbo_core.sim.trace import Trace, Wait
 
 
 class Resource(IntEnum):
-    """What a stretch of the critical path occupies.
+    """Resource that an interval of the critical path occupies.
 
     A move occupies its slowest channel, or the one that the next instruction queued for. LATENCY:
-    bytes are on their way and occupy nothing.
+    bytes are in transit and occupy no resource.
     """
 
     MATRIX = 0
@@ -49,17 +49,17 @@ RESOURCE_OF_CHANNEL = {
     ChannelKind.LINK_OUT: Resource.LINK,
 }
 WORK, LATENCY, LAUNCH, BARRIER = range(4)
-"""Parts of the path, for compiled code: an instruction's hold, its latency, a segment's ends."""
+"""Parts of the path, for compiled code: hold and latency of an instruction, ends of a segment."""
 NO_CHANNEL = -1
 
 
 @dataclass(frozen=True, slots=True)
 class CriticalPath:
-    """Stretches [start, end) in cycles, in order of time; together they are [0, makespan).
+    """Consecutive intervals [start, end) in cycles that cover [0, makespan).
 
-    `instruction`: whose stretch it is (-1: launch and barrier). `resource`: a `Resource`.
-    `holds_up`: why the next instruction of the path waited for it, as a `Wait`: BUSY for its
-    engine, BARRIER where a segment ended.
+    `instruction`: the instruction of the interval (-1: launch or barrier). `resource`: a
+    `Resource`. `holds_up`: why the next instruction of the path waited for it, as a `Wait`: BUSY
+    for its engine, BARRIER at the end of a segment.
     """
 
     instruction: IntArray
@@ -69,7 +69,7 @@ class CriticalPath:
     holds_up: IntArray
 
     def check(self, makespan: int) -> None:
-        """The stretches follow one another from 0 to the makespan.
+        """Check that the intervals are consecutive from 0 to the makespan.
 
         Raises:
             InvariantError: naming the first gap.
@@ -79,7 +79,7 @@ class CriticalPath:
         is_bad = ends != begins
         if is_bad.any():
             at = int(is_bad.argmax())
-            what = f"stretch {at} of the critical path begins at {begins[at]}, not at {ends[at]}"
+            what = f"interval {at} of the critical path begins at {begins[at]}, not at {ends[at]}"
             raise InvariantError("CRITICAL_PATH", what)
 
     def cycles_by_resource(self) -> dict[Resource, int]:
@@ -89,10 +89,12 @@ class CriticalPath:
         return {resource: int(cycles[resource]) for resource in Resource}
 
 
-class _Walked(NamedTuple):
-    """What the walk reads. Per instruction: start, hold, end, wait, and what it waited for.
+class _WalkInput(NamedTuple):
+    """Input of the walk.
 
-    Per segment: its last instruction (-1: none), and when it opens and closes. Channels as CSR.
+    Per instruction: start, hold, end, wait, and the instruction that it waited for (`before`; -1:
+    none). Per segment: the instruction that ends last (-1: none), cycles at which it opens and
+    closes. Channels as CSR.
     """
 
     start: IntArray
@@ -109,22 +111,24 @@ class _Walked(NamedTuple):
 
 
 def critical_path(trace: Trace) -> CriticalPath:
-    """Walk back from the end of the round, each time to what ended last before a start.
+    """Walk back from the end of the round, at each start to the reason that ended last.
 
-    1. The last instruction to end in a segment holds up its barrier; ties: the lowest number.
-    2. An instruction that waited names what it waited for (`Trace.wait`, `wait_on`): data or
-       buffer space of an earlier instruction, or a channel that another one left.
-    3. One that did not wait began when the instruction before it left their engine.
-    4. One that began when its segment opened follows the launch and the barrier before it.
+    1. The barrier of a segment waited for its instruction that ended last; ties: lowest number.
+    2. An instruction that waited has its reason in `Trace.wait` and `wait_on`: data or buffer space
+       of an earlier instruction, or a channel that another instruction left.
+    3. An instruction that did not wait started when its predecessor left the engine.
+    4. An instruction that started when its segment opened follows the launch, and the barrier of
+       the segment before it.
 
-    Our choice among reasons that end in the same cycle is that of `sim/stalls.py`. Linear.
+    Ties between reasons that end in the same cycle are broken as in `sim/stalls.py` (our choice).
+    Linear.
 
     Raises:
-        InvariantError: the stretches do not cover the makespan.
+        InvariantError: the intervals do not cover the makespan.
     """
     program = trace.program
     instruction, start, part, reason, channel = _walk(
-        _Walked(
+        _WalkInput(
             start=int64(trace.start),
             hold=int64(program.hold_cycles),
             end=int64(trace.end),
@@ -140,20 +144,20 @@ def critical_path(trace: Trace) -> CriticalPath:
     )
     order = slice(None, None, -1)
     end = np.append(start[order][1:], trace.makespan) if len(start) else start
-    is_kept = end > start[order]
-    found = CriticalPath(
-        instruction=int64(instruction[order][is_kept]),
-        start=int64(start[order][is_kept]),
-        end=int64(end[is_kept]),
-        resource=int64(_resources(program, instruction, part, channel)[order][is_kept]),
-        holds_up=int64(reason[order][is_kept]),
+    is_real = end > start[order]
+    path = CriticalPath(
+        instruction=int64(instruction[order][is_real]),
+        start=int64(start[order][is_real]),
+        end=int64(end[is_real]),
+        resource=int64(_resources(program, instruction, part, channel)[order][is_real]),
+        holds_up=int64(reason[order][is_real]),
     )
-    found.check(trace.makespan)
-    return found
+    path.check(trace.makespan)
+    return path
 
 
 def _befores(trace: Trace) -> IntArray:
-    """What each instruction waited for: rule 2's instruction, else rule 3's; -1: none."""
+    """The instruction that each one waited for, by rule 2, else by rule 3; -1: none."""
     program = trace.program
     order = np.argsort(program.engine, kind="stable")
     before = np.full(program.size, -1, np.int64)
@@ -163,31 +167,31 @@ def _befores(trace: Trace) -> IntArray:
 
 
 def _lasts(trace: Trace) -> IntArray:
-    """The instruction of every segment that ends last, the lowest of equals; -1: it has none."""
-    found = np.full(len(trace.segment_open), -1, np.int64)
+    """Per segment, the instruction that ends last; ties: lowest number; -1: no instruction."""
+    last = np.full(len(trace.segment_open), -1, np.int64)
     segment = trace.program.segment
     order = np.lexsort((-np.arange(len(segment)), trace.end, segment))
-    found[segment[order]] = order
-    return found
+    last[segment[order]] = order
+    return last
 
 
 def _resources(
     program: Program, instruction: IntArray, part: IntArray, channel: IntArray
 ) -> IntArray:
-    """The resource of every stretch."""
+    """The resource of every interval."""
     engines = [RESOURCE_OF_ENGINE[engine.kind] for engine in program.engines]
     channels = [RESOURCE_OF_CHANNEL[one.kind] for one in program.channels]
     of_engine = np.array([*engines, Resource.MOVE], np.int64)
     of_channel = np.array([*channels, Resource.MOVE], np.int64)
     engine = np.append(program.engine, -1)[instruction]
-    found = np.where(channel == NO_CHANNEL, of_engine[engine], of_channel[channel])
+    resources = np.where(channel == NO_CHANNEL, of_engine[engine], of_channel[channel])
     for other, resource in (
         (LATENCY, Resource.LATENCY),
         (LAUNCH, Resource.LAUNCH),
         (BARRIER, Resource.BARRIER),
     ):
-        found[part == other] = resource
-    return int64(found)
+        resources[part == other] = resource
+    return int64(resources)
 
 
 @compiled_part
@@ -211,9 +215,9 @@ def _channel_until(
 
 
 @compiled
-def _walk(walked: _Walked) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Instruction, start, part, reason and channel of every stretch, the last one first."""
-    start, hold, end, wait, before, last, opens, closes, channel_at, channel, taken = walked
+def _walk(walked: _WalkInput) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Instruction, start, part, reason and channel of every interval, the last one first."""
+    start, hold, end, wait, before, last, opens, closes, channel_at, channel, cycles = walked
     most = 2 * len(start) + 2 * len(opens)
     row = np.full(most, -1, np.int64)
     begin = np.zeros(most, np.int64)
@@ -241,7 +245,7 @@ def _walk(walked: _Walked) -> tuple[IntArray, IntArray, IntArray, IntArray, IntA
             row[found] = i
             begin[found] = start[i]
             reason[found] = why
-            on[found] = _channel_until(channel_at, channel, taken, i, until - start[i])
+            on[found] = _channel_until(channel_at, channel, cycles, i, until - start[i])
             found += 1
             until = start[i]
             why = wait[i]

@@ -1,4 +1,4 @@
-"""Trace -> how many layers have an instruction running, and what runs under what."""
+"""Trace -> LayerConcurrency: number of layers that run at each cycle, and overlap across layers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphturbo_core.products.program import IntArray
 from graphturbo_core.sim.trace import Trace
 
 MATRIX, VECTOR, MEMORY = range(3)
-"""What an instruction does, for the sweep: matrix or vector compute, or a move of bytes."""
+"""Kinds of work, for the sweep: matrix compute, vector compute, or a move of bytes."""
 WORK_OF_ENGINE = {
     EngineKind.MATRIX: MATRIX,
     EngineKind.VECTOR: VECTOR,
@@ -25,15 +25,15 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
-    """Layers in flight: those with an instruction that holds an engine, system DMA included.
+class LayerConcurrency:
+    """Layers in flight: layers with an instruction that occupies an engine, system DMA included.
 
-    The engines are those of one round: a cluster's, or those of the clusters that share the round.
-    `cycle`, `layers`: a step function from cycle 0. `cycles_by_layers[n]`: cycles with `n` layers
-    in flight; they sum to the makespan. `under_start`, `under_end`: stretches in cycles in which a
-    move of one layer runs while another layer computes. `vector_under_matrix_cycles`: cycles in
-    which the vector engine works for one layer while the matrix engine works for another.
-    Instructions of no layer do not count.
+    The engines are those of one round, of one cluster or of cooperating clusters. `cycle`,
+    `layers`: a step function from cycle 0. `cycles_by_layers[n]`: cycles with `n` layers in flight;
+    they sum to the makespan. `under_start`, `under_end`: intervals in cycles in which a move of one
+    layer runs while another layer computes. `vector_under_matrix_cycles`: cycles in which the
+    vector engine works for one layer while the matrix engine works for another. Instructions
+    without a layer do not count.
     """
 
     cycle: IntArray
@@ -45,11 +45,11 @@ class Flight:
 
     @property
     def memory_under_compute_cycles(self) -> int:
-        """Cycles of all such stretches."""
+        """Cycles in which a move of one layer runs while another layer computes."""
         return int((self.under_end - self.under_start).sum())
 
 
-def layers_in_flight(trace: Trace) -> Flight:
+def layers_in_flight(trace: Trace) -> LayerConcurrency:
     """Sweep over starts and ends of all instructions; O(n log n)."""
     program = trace.program
     rows = np.flatnonzero((program.layer >= 0) & (program.hold_cycles > 0))
@@ -67,8 +67,8 @@ def layers_in_flight(trace: Trace) -> Flight:
     begin = np.concatenate([np.zeros(1, np.int64), at])
     span = np.diff(np.append(begin, trace.makespan))
     held = np.concatenate([np.zeros(1, np.int64), count])
-    under_start, under_end = _stretches(at, is_memory_under)
-    return Flight(
+    under_start, under_end = _intervals(at, is_memory_under)
+    return LayerConcurrency(
         cycle=int64(begin[span > 0]),
         layers=int64(held[span > 0]),
         cycles_by_layers=int64(np.bincount(held, span, minlength=2)),
@@ -78,8 +78,8 @@ def layers_in_flight(trace: Trace) -> Flight:
     )
 
 
-def _stretches(at: IntArray, is_on: Flags) -> tuple[IntArray, IntArray]:
-    """Where a flag that holds from each `at` to the next is on, neighbours joined."""
+def _intervals(at: IntArray, is_on: Flags) -> tuple[IntArray, IntArray]:
+    """Intervals in which a flag is on; `is_on[k]` holds from `at[k]` to `at[k + 1]`."""
     change = np.diff(is_on.astype(np.int8), prepend=0, append=0)
     ends = np.append(at, at[-1:])
     return int64(ends[np.flatnonzero(change > 0)]), int64(ends[np.flatnonzero(change < 0)])
@@ -89,10 +89,10 @@ def _stretches(at: IntArray, is_on: Flags) -> tuple[IntArray, IntArray]:
 def _sweep(
     cycle: IntArray, layer: IntArray, work: IntArray, change: IntArray, layers: int
 ) -> tuple[IntArray, IntArray, Flags, Flags]:
-    """After the events of each distinct cycle: layers in flight, and the two flags of overlap.
+    """Per distinct cycle, after its events: the cycle, layers in flight, the two overlap flags.
 
-    Events are sorted by cycle. Two kinds of work overlap across layers unless one of them rests, or
-    each is done for one and the same layer.
+    Events are sorted by cycle. Two kinds of work overlap across layers if both run, unless the same
+    single layer runs both.
     """
     n = len(cycle)
     at = np.empty(n, np.int64)
@@ -100,15 +100,15 @@ def _sweep(
     memory_under = np.zeros(n, np.bool_)
     vector_under = np.zeros(n, np.bool_)
     running = np.zeros((layers, 3), np.int64)
-    # Layers that do a kind of work, or two kinds at once: by bits (1 matrix, 2 vector, 4 memory).
+    # Number of layers by the kinds of work that they run, as bits: 1 matrix, 2 vector, 4 memory.
     doing = np.zeros(8, np.int64)
     found = 0
     for event in range(n):
-        own = running[layer[event]]
-        before = (own[0] > 0) + 2 * (own[1] > 0) + 4 * (own[2] > 0)
+        kinds = running[layer[event]]
+        before = (kinds[0] > 0) + 2 * (kinds[1] > 0) + 4 * (kinds[2] > 0)
         doing[before] -= before > 0
-        own[work[event]] += change[event]
-        after = (own[0] > 0) + 2 * (own[1] > 0) + 4 * (own[2] > 0)
+        kinds[work[event]] += change[event]
+        after = (kinds[0] > 0) + 2 * (kinds[1] > 0) + 4 * (kinds[2] > 0)
         doing[after] += after > 0
         if event + 1 < n and cycle[event + 1] == cycle[event]:
             continue

@@ -1,4 +1,4 @@
-"""Program -> bytes that cross DRAM and GB, each booked to its cause."""
+"""Program -> Ledger: bytes over DRAM and GB in one round, by cause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Booked = Mapping[Memory, Mapping[Cause, int]]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """One cluster's round. `causes[memory]` sums to what is read from and written to it."""
+    """Bytes of one round. `causes[memory]`: sums to the bytes read from and written to it."""
 
     dram_read_bytes: int
     dram_write_bytes: int
@@ -26,7 +26,7 @@ class Ledger:
     causes: Booked
 
     def check(self) -> None:
-        """Every byte is booked, once.
+        """Check that every byte is booked to exactly one cause.
 
         Raises:
             InvariantError: naming the memory and both sums, or the bytes without a cause.
@@ -45,9 +45,9 @@ class Ledger:
 
 
 def ledger(program: Program) -> Ledger:
-    """Bytes moved, counted from the moves themselves, and what `bookings` books them to.
+    """Bytes of moves, counted independently of `bookings`, and the causes of `bookings`.
 
-    What computes read and write beyond LB is known from the bookings alone.
+    Bytes that computes access in GB and DRAM are taken from `bookings`.
     """
     booked = bookings(program)
     is_move = program.kind != InstructionKind.COMPUTE

@@ -1,4 +1,4 @@
-"""When each buffer of a Program holds live bytes, in cycles of a Trace."""
+"""Lifetimes of a Program's buffers, in cycles of a Trace."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from graphturbo_core.products.program import IntArray, Memory, Program
 def live_intervals(
     program: Program, start: IntArray, end: IntArray, makespan: int
 ) -> tuple[IntArray, IntArray]:
-    """Per buffer the cycles [from, to) in which its bytes must stand; 0, 0 if it is never used.
+    """Per buffer, the cycles [from, to) in which it is live; 0, 0 if it is never used.
 
-    Rules (1 is the design's; 2 and 3 are what it means at the edges of the run):
+    Rule 1 is the design's; 2 and 3 are the cases at the begin and end of the run:
     1. From the start of its first writer to the end (latency included) of its last access.
-    2. A buffer that is read before anything writes it held its bytes from cycle 0.
-    3. A graph output in DRAM stays until the makespan.
+    2. A buffer that is read before any write is live from cycle 0.
+    3. A graph output in DRAM is live until the makespan.
     """
     n = len(program.buffers.memory)
     never = np.iinfo(np.int64).max

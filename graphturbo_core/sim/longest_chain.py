@@ -12,8 +12,8 @@ from graphturbo_core.products.program import IntArray, Program
 def longest_chain_cycles(program: Program) -> int:
     """Longest chain of conflicts in each segment, plus its launch and barrier, summed.
 
-    An instruction of a chain takes its hold and its latency. Engines and channels are left out:
-    what remains holds for any order and any number of engines.
+    An instruction of a chain counts its hold and its latency. Contention for engines and channels
+    is ignored. So the bound is valid for any order and any number of engines.
     """
     chain, _ = _chains(program)
     longest = np.zeros(len(program.segment_open_cycles), np.int64)
@@ -23,9 +23,9 @@ def longest_chain_cycles(program: Program) -> int:
 
 
 def longest_chain(program: Program) -> IntArray:
-    """The instructions of that chain in its order, which is that of their sequence numbers.
+    """The instructions of the longest chain, in the order of their sequence numbers.
 
-    Of equally long chains the one whose instructions have the lowest numbers, from its end back.
+    Ties: the chain whose instructions have the lowest numbers, compared from its end backward.
     """
     chain, before = _chains(program)
     path: list[int] = []
@@ -57,7 +57,7 @@ def _chains(program: Program) -> tuple[IntArray, IntArray]:
 def _longest_chains(
     cycles: IntArray, segment: IntArray, conflict_at: IntArray, conflict: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Per instruction the cycles of the longest chain that it ends, and the one before it in it."""
+    """Per instruction, the cycles of the longest chain that it ends, and its predecessor there."""
     chain = np.zeros(len(cycles), np.int64)
     before = np.full(len(cycles), -1, np.int64)
     for i in range(len(cycles)):

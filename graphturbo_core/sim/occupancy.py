@@ -18,7 +18,7 @@ FloatArray = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A step function from cycle 0: `live_bytes[k]` holds from `cycle[k]` to `cycle[k + 1]`."""
+    """Step function from cycle 0: `live_bytes[k]` from `cycle[k]` to before `cycle[k + 1]`."""
 
     cycle: IntArray
     live_bytes: IntArray
@@ -36,7 +36,7 @@ class Steps:
         return np.asarray(before[at] + self.live_bytes[at] * (cycle - self.cycle[at]))
 
     def window_peaks(self, begin: IntArray, stop: IntArray) -> IntArray:
-        """The largest value in each [begin, stop); at `begin` where the two are equal."""
+        """The largest value in each [begin, stop); the value at `begin` if both are equal."""
         first = np.searchsorted(self.cycle, begin, side="right") - 1
         last = np.maximum(np.searchsorted(self.cycle, stop, side="left"), first + 1)
         return window_maxima(self.live_bytes, int64(first), int64(last))
@@ -44,10 +44,10 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Live bytes over time. LB: data and weight parts together, staging left out.
+    """Live bytes over time. LB: data and weight part together, without staging.
 
-    `gb`: of the fullest of co-operating clusters at each moment, `lb_worst`: of the fullest core,
-    `lb_total`: the sum of the cores, also those that others stand for.
+    `gb`: of the fullest of the cooperating clusters at each cycle. `lb_worst`: of the fullest core.
+    `lb_total`: the sum over all cores, equivalent ones included.
     """
 
     gb: Steps
@@ -57,10 +57,11 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class LayerMemory:
-    """Per layer, over the windows [first start, last end] of it in each of its kernels.
+    """Per layer, memory in its windows: [first start, last end] in each of its kernels.
 
-    `lb_peak`: of the fullest core; `lb_mean`: over the cores and the cycles of its windows;
-    `start`, `end`: of the first and the last window. All 0 for a layer without instructions.
+    `start`, `end`: cycles, of the first and the last window. `lb_peak`: bytes of the fullest core.
+    `lb_mean`: bytes, mean over cores and cycles of the windows. `gb_peak`: bytes. All 0 for a layer
+    without instructions.
     """
 
     start: IntArray
@@ -93,7 +94,7 @@ def occupancy(trace: Trace) -> Occupancy:
 def _events(
     rows: IntArray, live_from: IntArray, live_to: IntArray, size_bytes: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Cycle, change in bytes and buffer of every allocation and release, ends before starts."""
+    """Cycle, change in bytes and buffer of every allocation and release; releases come first."""
     size = size_bytes[rows]
     cycle = np.concatenate([live_to[rows], live_from[rows]])
     change = np.concatenate([-size, size])
@@ -139,7 +140,7 @@ def layer_memory(trace: Trace, live: Occupancy) -> LayerMemory:
 
 
 def layer_windows(trace: Trace) -> tuple[IntArray, IntArray, IntArray]:
-    """Layer, first start and last end of every layer in every kernel where it runs."""
+    """Layer, first start and last end, one entry per layer and kernel in which it runs."""
     program = trace.program
     rows = np.flatnonzero(program.layer >= 0)
     kernels = int(program.kernel.max(initial=0)) + 1

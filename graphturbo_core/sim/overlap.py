@@ -1,4 +1,4 @@
-"""Trace -> when a core runs two or more layers at once."""
+"""Trace -> LayerOverlap: intervals in which a core runs two or more layers at once."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 from graphturbo_core.products.arrays import int64
 from graphturbo_core.products.program import IntArray
-from graphturbo_core.sim.sweeps import shared_stretches
+from graphturbo_core.sim.sweeps import overlap_intervals
 from graphturbo_core.sim.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class LayerOverlap:
-    """Stretches [start, end) in which engines of `core` run instructions of two or more layers.
+    """Intervals [start, end) in cycles in which engines of `core` run two or more layers.
 
-    `ratio`: their share of the makespan, mean over the cores, also those that others stand for. An
-    engine runs an instruction while it is held; system DMAs and instructions of no layer do not
+    `ratio`: their share of the makespan, mean over all cores, equivalent ones included. An engine
+    runs an instruction for its hold cycles. System DMAs and instructions without a layer do not
     count.
     """
 
@@ -28,7 +28,7 @@ class LayerOverlap:
 
 
 def layer_overlap(trace: Trace) -> LayerOverlap:
-    """Where layers overlap on a core, sorted by core, then time; O(n log n)."""
+    """Intervals in which layers overlap on a core, sorted by core, then time; O(n log n)."""
     program = trace.program
     cores_of_engines = np.array([engine.core for engine in program.engines], np.int64)
     core_of = cores_of_engines[program.engine]
@@ -38,7 +38,7 @@ def layer_overlap(trace: Trace) -> LayerOverlap:
     change = np.repeat(np.array([-1, 1]), len(rows))
     order = np.lexsort((change, cycle, core))
     layers = int(program.layer.max(initial=0)) + 1
-    stretches = shared_stretches(
+    intervals = overlap_intervals(
         int64(core[order]),
         int64(cycle[order]),
         int64(np.tile(program.layer[rows], 2)[order]),
@@ -46,7 +46,7 @@ def layer_overlap(trace: Trace) -> LayerOverlap:
         layers,
     )
     sizes = {engine.core: engine.cores for engine in program.engines if engine.core >= 0}
-    times = np.array([sizes[core] for core in stretches[0].tolist()], np.int64)
-    shared = int((times * (stretches[2] - stretches[1])).sum())
+    times = np.array([sizes[core] for core in intervals[0].tolist()], np.int64)
+    shared = int((times * (intervals[2] - intervals[1])).sum())
     cores = sum(sizes.values())
-    return LayerOverlap(*stretches, ratio=shared / max(1, trace.makespan * cores))
+    return LayerOverlap(*intervals, ratio=shared / max(1, trace.makespan * cores))

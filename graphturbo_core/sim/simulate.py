@@ -15,12 +15,12 @@ from graphturbo_core.timing.queues import queues_of
 
 
 def simulate(program: Program) -> Trace:
-    """When every instruction starts and ends, and what it waited for.
+    """Trace of the Program: start, end and wait of every instruction.
 
     Near-linear in instructions, conflicts and channel entries.
 
     Raises:
-        InvariantError: the Program cannot be run as it stands.
+        InvariantError: the Program is malformed (`check_runnable`).
     """
     check_runnable(program)
     work, state = queues_of(program, len(program.channels))
@@ -36,10 +36,10 @@ def simulate(program: Program) -> Trace:
 
 
 def check_runnable(program: Program) -> None:
-    """Check what the compiled loop relies on, and the rules that exclude a deadlock.
+    """Check the preconditions of the compiled loop, and the rules that exclude a deadlock.
 
     Raises:
-        InvariantError: naming the instruction and the number that is wrong.
+        InvariantError: naming the instruction and the wrong number.
     """
     program.check_columns()
     rows, conflicts = owners(program.channel_at), owners(program.conflict_at)
@@ -84,7 +84,7 @@ def _trace(program: Program, state: State, opens: IntArray, closes: IntArray) ->
         hold=int64(program.hold_cycles),
         end=int64(end),
         opening=int64(opens[program.segment]),
-        let_in_by=state.let_in_by,
+        admitted_by=state.admitted_by,
         conflict_at=int64(program.conflict_at),
         conflict=int64(program.conflict),
         is_address=int64(program.is_address_conflict),

@@ -1,4 +1,4 @@
-"""Where every cycle of every engine goes (design, section 5), from start and end cycles."""
+"""Stall accounting: a class for every cycle of every engine (design, section 5)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.products.program import IntArray
 
-# The values of trace.Wait; kernels see numbers only. tests/sim holds the two lists together.
+# The values of trace.Wait, for compiled code. tests/sim compares both lists.
 BUSY, DATA, ADDRESS, CHANNEL, BARRIER, IDLE = range(6)
 
 
 class Timing(NamedTuple):
-    """What the accounting reads, one entry an instruction; conflicts as CSR.
+    """Input of the accounting, one entry per instruction; conflicts as CSR.
 
-    `opening`: the cycle its segment opened; `let_in_by`: whose leaving let it into its channels.
+    `opening`: cycle at which the segment opened. `admitted_by`: the instruction that left the last
+    of its channel queues.
     """
 
     engine: IntArray
@@ -24,7 +25,7 @@ class Timing(NamedTuple):
     hold: IntArray
     end: IntArray
     opening: IntArray
-    let_in_by: IntArray
+    admitted_by: IntArray
     conflict_at: IntArray
     conflict: IntArray
     is_address: IntArray
@@ -34,8 +35,8 @@ class Timing(NamedTuple):
 def _last_reason(timing: Timing, i: int) -> tuple[int, int, int]:
     """Cycle, class and instruction of the reason that ended last.
 
-    Ties: the conflict with the lowest sequence (of one instruction's two, data before address);
-    the segment's opening comes after every conflict.
+    Ties: the conflict with the lowest sequence number; of two conflicts with one instruction, data;
+    the segment's opening last.
     """
     cycle = timing.opening[i]
     reason = BARRIER
@@ -56,10 +57,10 @@ def _last_reason(timing: Timing, i: int) -> tuple[int, int, int]:
 def account(
     timing: Timing, engines: int, makespan: int
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Per instruction `wait`, `wait_on`, `channel_wait_cycles`; `stalls[engine, class]`.
+    """Per instruction `wait`, `wait_on`, `channel_wait_cycles`; `stalls[engine, class]` in cycles.
 
-    The gap before instruction i is [free, start): until `ready` it belongs to the last reason,
-    after it to the channels.
+    The gap before instruction i is [free, start). Until `ready` it counts for the reason that ended
+    last, from then on for the channels.
     """
     n = len(timing.engine)
     wait = np.zeros(n, np.int64)
@@ -81,7 +82,7 @@ def account(
             stalls[engine, CHANNEL] += queued
             channel_wait[i] = queued
             wait[i] = CHANNEL
-            wait_on[i] = timing.let_in_by[i]
+            wait_on[i] = timing.admitted_by[i]
         stalls[engine, BUSY] += timing.hold[i]
         free_at[engine] = timing.start[i] + timing.hold[i]
     for engine in range(engines):

@@ -1,4 +1,4 @@
-"""Compiled sweeps over sorted events: overlaps of rectangles, worst cores, layers at once."""
+"""Compiled sweeps over sorted events: overlaps of rectangles, maxima over time, layer overlap."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from graphturbo_core.products.program import IntArray
 def overlapping_pair(
     time_lo: IntArray, time_hi: IntArray, low: IntArray, high: IntArray
 ) -> tuple[int, int] | None:
-    """Two rectangles [time_lo, time_hi) x [low, high) that share a point; None: there are none.
+    """Indices of two rectangles [time_lo, time_hi) x [low, high) that intersect; None: none do.
 
-    Empty rectangles share nothing. The pair is the earliest in time, the lower index first.
-    O(n log n): until the first overlap the intervals live at once are disjoint, so it is enough
-    to know the furthest end among those that begin below the new one's end.
+    Empty rectangles do not intersect. The pair is the earliest in time, the lower index first.
+    O(n log n): until the first overlap, live intervals are disjoint. So the largest end among those
+    that begin below the new interval's end decides.
     """
     real = np.flatnonzero((time_lo < time_hi) & (low < high))
     if not len(real):
@@ -43,7 +43,7 @@ def overlapping_pair(
 
 @compiled_part
 def _set(tree: IntArray, leaf: Integer, value: Integer) -> None:
-    """Set a leaf of a tree of maxima; leaves are its upper half."""
+    """Set a leaf of a tree of maxima; the leaves are the upper half of the array."""
     at = leaf + len(tree) // 2
     tree[at] = value
     at >>= 1
@@ -54,7 +54,7 @@ def _set(tree: IntArray, leaf: Integer, value: Integer) -> None:
 
 @compiled_part
 def _maximum(tree: IntArray, begin: Integer, stop: Integer) -> Integer:
-    """Largest of the leaves [begin, stop); -1 of none."""
+    """Largest of the leaves [begin, stop); -1 if there are none."""
     largest = np.int64(-1)
     left = begin + len(tree) // 2
     right = stop + len(tree) // 2
@@ -79,9 +79,10 @@ def _first_overlap(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     high: IntArray,
     tree: IntArray,
 ) -> Integer:
-    """The first rectangle that begins upon a live one; -1: none. Events below n are ends.
+    """The first rectangle that intersects a live one when it begins; -1: none.
 
-    `tree`: of maxima, a leaf a rank, all -1.
+    `events`: below n ends, from n on begins, sorted by time. `tree`: of maxima, one leaf per rank,
+    all -1.
     """
     n = len(low)
     for event in events:
@@ -97,9 +98,9 @@ def _first_overlap(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
 
 @compiled
 def running_maximum(owner: IntArray, change: IntArray, owners: int) -> IntArray:
-    """After each event (`owner`'s value changes by `change`): the largest value of any owner.
+    """The largest value of any owner after each event, which adds `change` to `owner`'s value.
 
-    All values start at 0 and never fall below.
+    All values start at 0 and are never negative.
     """
     size = 1
     while size < owners:
@@ -129,13 +130,13 @@ def window_maxima(values: IntArray, begin: IntArray, stop: IntArray) -> IntArray
 
 
 @compiled
-def shared_stretches(
+def overlap_intervals(
     core: IntArray, cycle: IntArray, layer: IntArray, change: IntArray, layers: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Stretches (core, from, to) in which two or more layers run at once.
+    """Intervals (core, begin, end) in which two or more layers run at once.
 
-    Events are sorted by core, then cycle; `change` is +1 where an instruction of `layer` starts
-    and -1 where it ends.
+    Events are sorted by core, then cycle. `change`: +1 if an instruction of `layer` starts, -1 if
+    one ends.
     """
     n = len(core)
     at_core = np.empty(n, np.int64)

@@ -15,7 +15,7 @@ from graphturbo_core.sim.lifetimes import live_intervals
 
 
 class Wait(IntEnum):
-    """What an engine's cycle goes to (design, section 5)."""
+    """Class of an engine's cycle (design, section 5): BUSY, or why it is not."""
 
     BUSY = 0
     DATA = 1
@@ -29,11 +29,10 @@ class Wait(IntEnum):
 class Trace:
     """Integer cycles from 0. Row i belongs to instruction i of the Program.
 
-    `end` is when the result is visible (latency included); the engine is held
-    [start, start + hold). `wait` is the class that made it start as late as it did (BUSY: it did
-    not wait), `wait_on` the instruction that ended last among its reasons (-1: none).
-    `channel_wait_cycles` is the part of its gap spent in channel queues.
-    `stalls[e, w]`: cycles of engine e in class w; every row sums to `makespan`.
+    `end`: the result is visible (latency included); the engine is busy in [start, start + hold).
+    `wait`: the class of the last reason for which the instruction waited (BUSY: it did not wait).
+    `wait_on`: the instruction of that reason (-1: none). `channel_wait_cycles`: cycles in channel
+    queues. `stalls[e, w]`: cycles of engine e in class w; every row sums to `makespan`.
     `segment_open` and `segment_close`: cycles.
     """
 
@@ -51,9 +50,9 @@ class Trace:
 
     @property
     def kernel_cycles(self) -> tuple[int, ...]:
-        """Of each kernel of the plan, from the end of the kernel before it to its own.
+        """Per kernel of the plan, cycles from the end of the kernel before it to its own end.
 
-        Launch and barrier included; 0 for one without instructions.
+        Launch and barrier included; 0 for a kernel without instructions.
         """
         kernels, segment = self.program.kernel, self.program.segment
         count = len(self.program.plan.kernels)
@@ -66,10 +65,10 @@ class Trace:
         return tuple(cycles.tolist())
 
     def check(self) -> None:
-        """Engines, conflicts, channels, segments, stalls, bytes, order, reads, bound; near-linear.
+        """Check all invariants of `sim/checks/invariants.py`; near-linear.
 
         Raises:
-            InvariantError: naming the two offenders and the numbers.
+            InvariantError: naming both offenders and the numbers.
         """
         program = self.program
         ended = self.start + program.hold_cycles + program.latency_cycles

@@ -1,8 +1,9 @@
-"""How instructions take engines and channels over time; lowering and simulator import it.
+"""Event loop over engines and channels, for lowering and for the simulator.
 
-- `queues.py`: queues of engines and channels, in the order in which instructions are issued.
-- `events.py`: the compiled event loop, and the list scheduler's greedy form of it.
-- `csr.py`: tables of rows per instruction: joined in an order, transposed.
+- `queues.py`: queues of engines and channels in the order of issue.
+- `events.py`: the compiled event loop, and the greedy estimate that the list scheduler uses.
+- `csr.py`: CSR tables of rows per instruction: joined in an order, transposed.
 
-One event loop serves both: what the scheduler expects of a kernel is what the simulator finds.
+Lowering and simulator use the same event loop. So the cycles that the scheduler computes for a
+kernel run alone are those that the simulator computes.
 """

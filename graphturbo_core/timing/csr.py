@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from graphturbo_core.products.program import IntArray
 
 CsrPart = tuple[IntArray, IntArray, tuple[NDArray[Any], ...]]
-"""Row offsets, the order that the entries shall have, and the columns of a CSR table."""
+"""Row offsets, the new order of the entries, and the columns of a CSR table."""
 
 
 def joined(parts: Sequence[CsrPart]) -> tuple[NDArray[Any], ...]:
-    """Concatenate CSR tables with their entries put in order: offsets, then columns."""
+    """Concatenated CSR tables, the entries of each in its order: offsets, then columns."""
     ats, orders, values = zip(*parts, strict=True)
     entries = np.array([len(order) for order in orders])
     rows = np.array([at[-1] for at in ats])
@@ -29,7 +29,7 @@ def joined(parts: Sequence[CsrPart]) -> tuple[NDArray[Any], ...]:
 
 
 def _before(counts: IntArray) -> IntArray:
-    """The sum of those before each."""
+    """Per entry, the sum of the counts before it."""
     return np.cumsum(counts) - counts
 
 
@@ -43,7 +43,7 @@ def transposed(at: IntArray, earlier: NDArray[np.int32]) -> tuple[IntArray, NDAr
 
 
 def ranks(order: IntArray) -> IntArray:
-    """The place of each entry in `order`."""
+    """The index of each entry in `order`: the inverse permutation."""
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return rank

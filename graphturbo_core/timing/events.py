@@ -1,8 +1,8 @@
-"""Events in the order of their cycles, compiled: how the hardware issues, how the list schedules.
+"""Compiled event loops: `run_segments` for the hardware, `greedy_starts` for the list scheduler.
 
-The clock is a binary heap of (cycle, code). Where the hardware issues, codes are ranges of one
-number line, so that their order is the order within a cycle (design, section 5: ends before starts,
-then sequence):
+The clock is a binary heap of (cycle, code). In `run_segments` codes are ranges of one number line.
+Their order is the order of events within a cycle (design, section 5: ends before starts, then
+sequence):
 
     [0, n)               the result of instruction i is visible
     [n, 2n)              the engine of instruction i is free
@@ -22,15 +22,15 @@ from graphturbo_core.products.arrays import Integer
 from graphturbo_core.products.program import IntArray
 
 Clock = IntArray
-"""Pending events, (N, 2), a binary heap: row 0 says how many, rows from 1 on are (cycle, code)."""
+"""Pending events, (N, 2), a binary heap: row 0 has their number, rows from 1 are (cycle, code)."""
 
 
 class EngineWork(NamedTuple):
-    """What is to be run: n instructions, and `rows` entries of the channel table.
+    """Input of the event loop: n instructions, and `rows` entries of the channel table.
 
-    `follower[i]`: the next instruction of i's engine in i's segment (-1: none). `released` (CSR
-    by `released_at`): the later instructions of i's segment that conflict with i. `owner`: the
-    instruction of each channel row.
+    `hold`, `latency`, `channel_cycles`: cycles. `follower[i]`: the next instruction of i's engine
+    in i's segment (-1: none). `released` (CSR by `released_at`): later instructions of i's segment
+    that conflict with i. `owner`: the instruction of each channel row.
     """
 
     hold: IntArray
@@ -45,12 +45,13 @@ class EngineWork(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the loop changes.
+    """Mutable state of the event loop.
 
-    `waiting[i]`: conflicts and engine predecessors that have not ended. `blocked[i]`: channel
-    queues that i has entered and does not head. `behind[row]`: the row after it in its queue;
-    `tail[c]`: the last row of channel c's queue (-1: empty). `let_in_cycle`, `let_in_by`: when i
-    came to head the last of its queues, and who left it (-1: none).
+    `waiting[i]`: number of conflicts and engine predecessors of i that have not ended.
+    `blocked[i]`: number of channel queues that i is in and not at the head of. `behind[row]`: the
+    next row in its queue; `tail[c]`: the last row of channel c's queue (-1: empty).
+    `admitted_cycle`: cycle at which i reached the head of the last of its queues; `admitted_by`:
+    the instruction that left that queue (-1: none).
     """
 
     waiting: IntArray
@@ -58,8 +59,8 @@ class State(NamedTuple):
     behind: IntArray
     tail: IntArray
     start: IntArray
-    let_in_cycle: IntArray
-    let_in_by: IntArray
+    admitted_cycle: IntArray
+    admitted_by: IntArray
 
 
 @compiled_part
@@ -104,7 +105,7 @@ def pop(clock: Clock) -> tuple[Integer, Integer]:
 
 @compiled_part
 def _earlier(clock: Clock, left: Integer, end: Integer) -> Integer:
-    """Of two children that which comes first; the right one may be missing."""
+    """The earlier of two children; the right one may be missing."""
     right = left + 1
     if right >= end or clock[left, 0] < clock[right, 0]:
         return left
@@ -115,7 +116,7 @@ def _earlier(clock: Clock, left: Integer, end: Integer) -> Integer:
 
 @compiled_part
 def _release(clock: Clock, waiting: IntArray, i: Integer, cycle: Integer, ready: Integer) -> None:
-    """One of the things that instruction i waited for is over."""
+    """Count down what instruction i waits for; at 0, push the event that i is ready."""
     waiting[i] -= 1
     if waiting[i] == 0:
         push(clock, cycle, ready + i)
@@ -125,20 +126,20 @@ def _release(clock: Clock, waiting: IntArray, i: Integer, cycle: Integer, ready:
 def _drain(clock: Clock, work: EngineWork, state: State) -> None:  # noqa: C901, PLR0912 (see below)
     """Run until no event is pending.
 
-    In one piece, and with arrays taken out of their tuples first: each part that takes such a
-    tuple, and each access through one, counts references, which made this five times as slow.
+    One function, with arrays unpacked from their tuples first: a call with such a tuple, and each
+    access through one, counts references. That made this loop five times as slow.
     """
-    hold, latency, follower, released_at, released, channel_at, channel, taken, owner = work
-    waiting, blocked, behind, tail, start, let_in_cycle, let_in_by = state
+    hold, latency, follower, released_at, released, channel_at, channel, cycles, owner = work
+    waiting, blocked, behind, tail, start, admitted_cycle, admitted_by = state
     n = len(hold)
     ready = 2 * n + len(channel)
     while clock[0, 0] > 0:
         cycle, code = pop(clock)
         begun: Integer = -1
-        if code < n:  # its result is visible: what conflicts with it waits no more
+        if code < n:  # its result is visible: release its conflicts
             for at in range(released_at[code], released_at[code + 1]):
                 _release(clock, waiting, released[at], cycle, ready)
-        elif code < 2 * n:  # its engine is free for the one behind it
+        elif code < 2 * n:  # its engine is free for the next instruction
             _release(clock, waiting, follower[code - n], cycle, ready)
         elif code < ready:  # the head of a channel's queue leaves
             left = code - 2 * n
@@ -148,13 +149,15 @@ def _drain(clock: Clock, work: EngineWork, state: State) -> None:  # noqa: C901,
                 continue
             i = owner[heir]
             before = owner[left]
-            if cycle > let_in_cycle[i] or (cycle == let_in_cycle[i] and before < let_in_by[i]):
-                let_in_cycle[i] = cycle
-                let_in_by[i] = before
+            if cycle > admitted_cycle[i] or (
+                cycle == admitted_cycle[i] and before < admitted_by[i]
+            ):
+                admitted_cycle[i] = cycle
+                admitted_by[i] = before
             blocked[i] -= 1
             if blocked[i] == 0:
                 begun = i
-        else:  # it is ready and joins all its channels' queues
+        else:  # it is ready: it enters the queues of all its channels
             i = code - ready
             for row in range(channel_at[i], channel_at[i + 1]):
                 last = tail[channel[row]]
@@ -164,14 +167,14 @@ def _drain(clock: Clock, work: EngineWork, state: State) -> None:  # noqa: C901,
                     blocked[i] += 1
             if blocked[i] == 0:
                 begun = i
-        if begun >= 0:  # it heads all its queues: engine and channels are held from now on
+        if begun >= 0:  # it is at the head of all its queues: it occupies engine and channels
             start[begun] = cycle
             if follower[begun] >= 0:
                 push(clock, cycle + hold[begun], n + begun)
             if released_at[begun] < released_at[begun + 1]:
                 push(clock, cycle + hold[begun] + latency[begun], begun)
             for row in range(channel_at[begun], channel_at[begun + 1]):
-                push(clock, cycle + taken[row], 2 * n + row)
+                push(clock, cycle + cycles[row], 2 * n + row)
 
 
 @compiled
@@ -182,10 +185,10 @@ def run_segments(
     open_cycles: IntArray,
     close_cycles: IntArray,
 ) -> tuple[IntArray, IntArray]:
-    """Fill `state.start`; the cycles at which each segment opens and closes.
+    """Fill `state.start`; return the cycles at which segments open and close, both (segments,).
 
-    Segment s has the rows `segment_at[s]:segment_at[s + 1]`. All of a segment has ended when it
-    closes, so nothing of it is pending when the next one opens.
+    Segment s has the rows `segment_at[s]:segment_at[s + 1]`. All instructions of a segment have
+    ended when it closes. So no event is pending when the next one opens.
     """
     hold, latency, waiting, start = work.hold, work.latency, state.waiting, state.start
     n = len(hold)
@@ -208,11 +211,12 @@ def run_segments(
     return opens, closes
 
 
-class Held(NamedTuple):
-    """What each row of a kernel holds from its start on (CSR by `at`), and for how many cycles.
+class ResourceUse(NamedTuple):
+    """Resources that each row of a kernel occupies from its start (CSR by `at`), and their cycles.
 
-    `resource`: its engine first, then its channels. Rows of one `line`, numbered from 0, hold the
-    same. `hold`: the engine's cycles; `latency`: from then on until the result is visible.
+    `resource`: the row's engine first, then its channels. Rows of equal `line`, numbered from 0,
+    occupy the same resources. `hold`: cycles of the engine; `latency`: cycles from the end of the
+    hold until the result is visible.
     """
 
     hold: IntArray
@@ -223,8 +227,8 @@ class Held(NamedTuple):
     line: IntArray
 
 
-class Waits(NamedTuple):
-    """`missing`: for how many each row waits; `following` (CSR by `at`): those that wait for it."""
+class Dependences(NamedTuple):
+    """`missing`: number of rows that each waits for; `following` (CSR by `at`): its successors."""
 
     missing: IntArray
     at: IntArray
@@ -233,18 +237,18 @@ class Waits(NamedTuple):
 
 @compiled_part
 def _line_heaps(line: IntArray) -> tuple[Clock, IntArray]:
-    """Room for a heap of each line's rows, and where each begins."""
+    """An empty heap for each line's rows, and the begin of each heap."""
     heap_at = np.zeros(len(line) + 1, np.int64)
     for row in range(len(line)):
         heap_at[line[row] + 1] += 1
-    for own in range(len(line)):
-        heap_at[own + 1] += heap_at[own] + 1
+    for number in range(len(line)):
+        heap_at[number + 1] += heap_at[number] + 1
     return np.zeros((heap_at[-1], 2), np.int64), heap_at
 
 
 @compiled_part
-def _stand(clock: Clock, heap: Clock, since: IntArray, own: Integer, cycle: Integer) -> None:
-    """The first row of a line, if there is any, stands in the clock at `cycle`."""
+def _push_first(clock: Clock, heap: Clock, since: IntArray, own: Integer, cycle: Integer) -> None:
+    """Push an event for the first row of line `own` at `cycle`, if the line has a row."""
     if heap[0, 0] > 0:
         since[own] = cycle
         push(clock, cycle, 2 * heap[1, 0] + 1)
@@ -252,22 +256,26 @@ def _stand(clock: Clock, heap: Clock, since: IntArray, own: Integer, cycle: Inte
 
 @compiled
 def greedy_starts(  # noqa: C901, PLR0912 (one compiled loop)
-    waits: Waits, held: Held, order: IntArray, resources: int, *, is_backward: bool
+    dependences: Dependences,
+    uses: ResourceUse,
+    order: IntArray,
+    resources: int,
+    *,
+    is_backward: bool,
 ) -> IntArray:
-    """Estimated starts: of the rows that can start earliest always the first of `order`.
+    """Estimated starts (n,), in cycles: of the rows that can start earliest, the first of `order`.
 
-    Engines and channels are free or not, their queues are not modelled. Backward, time runs from
-    the end: a row's own latency comes before its hold.
+    Queues of engines and channels are not modelled: a resource is free or not. If `is_backward`,
+    time runs from the kernel's end, and a row's latency comes before its hold.
 
-    Rows of one line that wait for nothing else could all start in the same cycle, so only the first
-    of them stands in the clock, with code 2 * place + 1; what has not met its line yet stands there
-    by itself, with code 2 * place. A cycle in the clock may be too early, never too late. (With all
-    rows in the clock each would be looked at again whenever its engine is taken: the square of a
-    kernel.)
+    Rows of one line compete for the same resources. So only the first ready row of a line has an
+    event, with code 2 * place + 1. A row that has not yet joined its line has an event of its own,
+    with code 2 * place. The cycle of an event may be too early, never too late. With an event per
+    row, each row would be tested again whenever its engine is taken: quadratic in a kernel.
     """
-    hold, latency, held_at, resource, cycles, line = held
-    waited, following_at, following = waits
-    missing = waited.copy()
+    hold, latency, held_at, resource, cycles, line = uses
+    predecessors, following_at, following = dependences
+    missing = predecessors.copy()
     count = len(hold)
     place = np.empty(count, np.int64)
     place[order] = np.arange(count)
@@ -287,7 +295,7 @@ def greedy_starts(  # noqa: C901, PLR0912 (one compiled loop)
         heap = heaps[heap_at[own] : heap_at[own + 1]]
         in_line = code & 1
         if in_line and (heap[0, 0] == 0 or heap[1, 0] != code >> 1 or since[own] != guess):
-            continue  # another row has come to the front since, or this one is listed already
+            continue  # another row is first, or this row has a later event
         begin = ready[row]
         for at in range(held_at[row], held_at[row + 1]):
             begin = max(begin, free[resource[at]])
@@ -295,14 +303,14 @@ def greedy_starts(  # noqa: C901, PLR0912 (one compiled loop)
             if not in_line:
                 push(heap, code >> 1, 0)
             if heap[1, 0] == code >> 1:
-                _stand(clock, heap, since, own, begin)
+                _push_first(clock, heap, since, own, begin)
             continue
         start[row] = begin
         for at in range(held_at[row], held_at[row + 1]):
             free[resource[at]] = begin + cycles[at]
         if in_line:
             pop(heap)
-            _stand(clock, heap, since, own, begin + hold[row])
+            _push_first(clock, heap, since, own, begin + hold[row])
         for at in range(following_at[row], following_at[row + 1]):
             other = following[at]
             lag = latency[other] if is_backward else latency[row]

@@ -1,4 +1,4 @@
-"""Instructions -> queues of engines and channels, which the event loop runs.
+"""IssueColumns -> EngineWork and State: queues of engines and channels for the event loop.
 
 The simulator runs whole programs. Instruction scheduling runs one kernel alone, to compare orders.
 """
@@ -15,7 +15,7 @@ from graphturbo_core.timing.events import EngineWork, State
 
 
 def queues_of(issued: IssueColumns, channels: int) -> tuple[EngineWork, State]:
-    """The queues of engines and of so many channels before the first cycle."""
+    """Queues of all engines and of `channels` channels before the first cycle."""
     n, rows = len(issued.engine), len(issued.channel)
     waiting, released_at, released = reverse_conflicts(
         int64(issued.conflict_at), int64(issued.conflict), int64(issued.segment)
@@ -39,14 +39,14 @@ def queues_of(issued: IssueColumns, channels: int) -> tuple[EngineWork, State]:
         behind=np.full(rows, -1, np.int64),
         tail=np.full(channels, -1, np.int64),
         start=np.full(n, -1, np.int64),
-        let_in_cycle=np.full(n, -1, np.int64),
-        let_in_by=np.full(n, -1, np.int64),
+        admitted_cycle=np.full(n, -1, np.int64),
+        admitted_by=np.full(n, -1, np.int64),
     )
     return work, state
 
 
 def _followers(issued: IssueColumns) -> IntArray:
-    """The next instruction of the same engine and segment; -1 where there is none."""
+    """Per instruction, the next one of the same engine and segment; -1: none."""
     follower = np.full(len(issued.engine), -1, np.int64)
     order = np.argsort(issued.engine, kind="stable")
     before, after = order[:-1], order[1:]
@@ -60,7 +60,7 @@ def _followers(issued: IssueColumns) -> IntArray:
 def reverse_conflicts(
     conflict_at: IntArray, conflict: IntArray, segment: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Conflicts within a segment the other way round (CSR), and how many each instruction has."""
+    """Number of conflicts of each instruction within its segment, and their transpose as CSR."""
     n = len(conflict_at) - 1
     waiting = np.zeros(n, np.int64)
     released_at = np.zeros(n + 1, np.int64)

@@ -78,7 +78,7 @@ def test_order_is_told_by_its_first_difference() -> None:
 
 def test_clusters_that_share_a_round_are_told() -> None:
     def sharing(**changes: object) -> PlanFile:
-        whole = Cooperation(4, (0, 0), (0, 1), is_lent=True)
+        whole = Cooperation(4, (0, 0), (0, 1), has_remote_dram=True)
         own = replace(BASE.rounds[16], cooperation=replace(whole, **changes))
         return replace(BASE, rounds={16: own})
 
@@ -87,7 +87,7 @@ def test_clusters_that_share_a_round_are_told() -> None:
         ("clusters", "g1/1", NONE, "cluster 0, step 0"),
         ("clusters", "g2/1", NONE, "cluster 0, step 1"),
     ]
-    assert rows(sharing(), sharing(is_lent=False)) == [
+    assert rows(sharing(), sharing(has_remote_dram=False)) == [
         ("clusters", "share the round", "4, remote DRAM shares", "4"),
     ]
     moved = sharing(cluster_of=(0, 3), step_of=(0, 0))

@@ -121,7 +121,7 @@ def kernel_codes(draw: st.DrawFn) -> KernelCode:
     life = _Life()
     if draw(st.booleans()):
         kept = LocalBuffer(
-            Memory.LB_DATA, 0, 0, 3, "k", ((0, SIDE), (0, SIDE)), ("KEPT", "k", 0, 0)
+            Memory.LB_DATA, 0, 0, 3, "k", ((0, SIDE), (0, SIDE)), ("RESIDENT", "k", 0, 0)
         )
         life.enter(kept, is_whole=True)
     far = LocalBuffer(Memory.DRAM, -1, 0, 9, "far", ((0, SIDE), (0, SIDE)), ("DRAM", "far", -1, -1))

@@ -13,8 +13,8 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
-from graphturbo_core.lowering.team import Team
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
@@ -90,17 +90,17 @@ def placements_of(plan: Plan) -> list[KernelPlacement]:
 def lowered_with_placements(plan: Plan) -> tuple[Program, list[KernelPlacement]]:
     """A plan's program, and what was decided of it before."""
     found: list[KernelPlacement] = []
-    place_far = lowering.place_team_far
+    place_far = lowering.place_clusters_far
 
-    def spy(plan: Plan, placements: list[KernelPlacement], team: Team) -> object:
+    def spy(plan: Plan, placements: list[KernelPlacement], numbering: ChipNumbering) -> object:
         found[:] = placements
-        return place_far(plan, placements, team)
+        return place_far(plan, placements, numbering)
 
-    lowering.place_team_far = spy  # type: ignore[assignment]
+    lowering.place_clusters_far = spy  # type: ignore[assignment]
     try:
         return lowering.lower(plan), found
     finally:
-        lowering.place_team_far = place_far
+        lowering.place_clusters_far = place_far
 
 
 MODELS: dict[str, tuple[Callable[[], onnx.ModelProto], int]] = {

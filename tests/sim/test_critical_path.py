@@ -135,7 +135,7 @@ def test_a_path_with_a_gap_is_refused() -> None:
         path.check(11)
     late = replace(path, start=path.start + np.array([0, 1]))
     with pytest.raises(
-        InvariantError, match="stretch 1 of the critical path begins at 6, not at 5"
+        InvariantError, match="interval 1 of the critical path begins at 6, not at 5"
     ):
         late.check(10)
 

@@ -1,4 +1,4 @@
-"""The least that a kernel takes: worked by hand, and below every order of its instructions."""
+"""Lower bound of a kernel's cycles: worked by hand, and at most those of every order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.sim.kernels.kernel_bounds import least_cycles
-from graphturbo_core.sim.kernels.kernel_heads import heads_and_tails
+from graphturbo_core.sim.kernels.kernel_starts import starts_and_remaining
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.chips import shared
@@ -77,7 +77,7 @@ def test_no_order_of_few_instructions_takes_less(steps: list[Step]) -> None:
 def by_definition(steps: Sequence[Step]) -> int:
     """Of each engine and channel those with at least some head, or at least some tail."""
     program = build(steps)
-    heads, tails = (found.tolist() for found in heads_and_tails(program))
+    heads, tails = (found.tolist() for found in starts_and_remaining(program))
     behind = [s.latency + tail for s, tail in zip(steps, tails, strict=True)]
     users: dict[object, list[tuple[int, int, int]]] = {}
     for step, head, after in zip(steps, heads, behind, strict=True):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.products.program import Engine
-from graphturbo_core.sim.layers_in_flight import Flight, layers_in_flight
+from graphturbo_core.sim.layers_in_flight import LayerConcurrency, layers_in_flight
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 
@@ -16,7 +16,7 @@ from .programs import MATRIX, MOVE, VECTOR, Step, build
 COMPUTES = (MATRIX, VECTOR)
 
 
-def stretches(found: Flight) -> list[tuple[int, int]]:
+def stretches(found: LayerConcurrency) -> list[tuple[int, int]]:
     """Where memory works under compute."""
     return list(zip(found.under_start.tolist(), found.under_end.tolist(), strict=True))
 

@@ -123,8 +123,8 @@ def test_the_sweep_is_along_the_axis_that_keeps_most_apart() -> None:
     assert shared_boxes._axis_apart(boxes, sorting) == 0, "the first of equals"
 
 
-def test_equal_boxes_that_do_not_stand_together_only_take_another_room() -> None:
-    """Few accesses are not sorted: of two boxes by turns, each access has a room of its own."""
+def test_equal_boxes_that_are_not_adjacent_have_several_buckets() -> None:
+    """Few accesses are not sorted: if two boxes alternate, each access has its own bucket."""
     left, right = ((0, 2),), ((1, 3),)
     accesses = [Access(box, at % 3 != 1) for at, box in enumerate((left, right) * 4)]
     assert len(accesses) < FEW_ACCESSES

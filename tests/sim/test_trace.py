@@ -120,7 +120,7 @@ def test_cores_and_parts_have_addresses_of_their_own_unless_pooled() -> None:
 def test_a_buffer_lies_inside_its_memory(memory: Memory, capacity: int) -> None:
     fits = Block(memory, capacity - 4, 4, core=0)
     simulate(build(SHARED[:1], blocks=[fits])).check()
-    with pytest.raises(InvariantError, match=rf"does not lie in \[0, {capacity}\)"):
+    with pytest.raises(InvariantError, match=rf"is not inside \[0, {capacity}\)"):
         simulate(build(SHARED[:1], blocks=[replace(fits, size=5)])).check()
 
 

@@ -21,7 +21,7 @@ from graphturbo_core.sim.checks import first_writes
 from graphturbo_core.sim.checks.invariants import check_reads
 from graphturbo_core.sim.checks.written import unwritten_output, unwritten_read
 from graphturbo_core.sim.simulate import simulate
-from tests.lowering.emission.team_plans import chain, gemm
+from tests.lowering.emission.cluster_plans import chain, gemm
 from tests.lowering.small_plans import halo, k_cut, teaching
 from tests.sim.programs import Access, program_of, tiles
 from tests.verify.draft import Draft
@@ -95,7 +95,7 @@ def test_tiles_of_a_grid_are_all_of_it() -> None:
     program.plan.semantics.graph.tensors["t"].shape = (4, 4)  # type: ignore[misc]
     what = (
         "instruction 3 (COMPUTE on core 0 move) reads ((2, 4), (1, 2)) of "
-        "buffer 0 ('t', DRAM, bytes [0, 500)), which nobody writes"
+        "buffer 0 ('t', DRAM, bytes [0, 500)), which no instruction writes"
     )
     with pytest.raises(InvariantError, match=re.escape(what)) as refused:
         check_reads(program)
@@ -138,7 +138,7 @@ def test_what_is_empty_needs_no_write() -> None:
     check_reads(program_of([empty, Access(((0, 1),), True), empty]))
     nothing = Access(((3, 3),), True)
     check_reads(program_of([nothing, *whole([(0, 2), (2, 4)], (0, 4))]))
-    with pytest.raises(InvariantError, match="nobody writes"):
+    with pytest.raises(InvariantError, match="no instruction writes"):
         check_reads(program_of([nothing, Access(((2, 4),), False)]))
 
 
@@ -176,7 +176,7 @@ def program_with_output(written: Sequence[tuple[int, int]]) -> Program:
 
 def test_outputs_are_in_dram_at_the_end() -> None:
     check_reads(program_with_output([(0, 5), (5, 8)]))
-    what = r"kernel 'g0' is to leave \(\(0, 8\),\) of output 't' in DRAM, .* writes \(\(5, 6\),\)"
+    what = r"kernel 'g0' must write \(\(0, 8\),\) of output 't' to DRAM, .* writes \(\(5, 6\),\)"
     with pytest.raises(InvariantError, match=what):
         check_reads(program_with_output([(0, 5), (6, 8)]))
 

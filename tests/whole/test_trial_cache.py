@@ -16,10 +16,10 @@ from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
 from graphturbo_core.products.cooperation import Cooperation
-from graphturbo_core.products.plan import SAID, Plan
+from graphturbo_core.products.gb_retention import GbRetention
+from graphturbo_core.products.plan import DESCRIPTIVE_FIELDS, Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.products.scheduling import BY_LAYER
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.registry import parse_strategy
@@ -151,10 +151,10 @@ def test_plans_that_differ_in_texts_only_are_lowered_the_same(plan: Plan) -> Non
         "cooperation": Cooperation(2, (0,) * len(plan.kernels), tuple(range(len(plan.kernels)))),
         "stays": (GbRetention("stem/conv/weight", 0, 1, 32),),
     }
-    assert others.keys() | SAID == {each.name for each in fields(plan)}
+    assert others.keys() | DESCRIPTIVE_FIELDS == {each.name for each in fields(plan)}
     for name, value in others.items():
         assert not plan.is_lowered_as(replace(plan, **{name: value})), name
-    assert plan.is_lowered_as(replace(plan, **{name: () for name in SAID}))
+    assert plan.is_lowered_as(replace(plan, **{name: () for name in DESCRIPTIVE_FIELDS}))
 
 
 def test_a_comparison_looks_at_each_graph_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from graphturbo_core.ir.boxes import (
 from graphturbo_core.lowering.emission.mover import Mover
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.code import Where
-from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
+from graphturbo_core.lowering.instructions.local_buffers import RESIDENT, SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.stages.owned import own_box
 from graphturbo_core.lowering.stages.stage import Operand, Stage, fetched_bytes, tensor_bytes
@@ -88,7 +88,7 @@ class OperandFeeder:
 
     def _kept_key(self, placed: Resident, core: int) -> SharedKey | None:
         """Key of a buffer shared with the kernel before or after."""
-        key = (KEPT, placed.tensor, core)
+        key = (RESIDENT, placed.tensor, core)
         if placed.is_inherited:
             return (*key, self._around.kernel - 1)
         return (*key, self._around.kernel) if placed.tensor in self._placement.kept else None

@@ -14,7 +14,7 @@ from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.code import KernelCode
-from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
+from graphturbo_core.lowering.instructions.local_buffers import RESIDENT, SharedKey
 from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Operand, Stage, stage_operands
@@ -97,7 +97,7 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
         _shards(setting),
         _stays(setting),
         _edges(setting),
-        setting.around.lenders,
+        setting.around.dram_shares,
         tuple(template_key(Setting(other, setting.around), kinds) for other in setting.others),
     )
 
@@ -323,9 +323,9 @@ def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
         found[shard.key] = other_shard.key
     for back, (name, resident) in product((0, 1), model.placement.residents.items()):
         for core in resident.made.boxes:
-            key = (KEPT, name, core, old.kernel - back)
-            found[key] = (KEPT, names[name], core, new.kernel - back)
-    return found | _retained(names, old, new) | _in_dram(names, old.lenders)
+            key = (RESIDENT, name, core, old.kernel - back)
+            found[key] = (RESIDENT, names[name], core, new.kernel - back)
+    return found | _retained(names, old, new) | _in_dram(names, old.dram_shares)
 
 
 def _retained(
@@ -340,12 +340,12 @@ def _retained(
     return found
 
 
-def _in_dram(names: Mapping[str, str], lenders: int) -> dict[SharedKey, SharedKey]:
-    """The buffers that lie in DRAM from the start, the lenders' too."""
+def _in_dram(names: Mapping[str, str], dram_shares: int) -> dict[SharedKey, SharedKey]:
+    """Keys of the weights' buffers in DRAM, in each of the shares that they are fetched from."""
     return {
         (Memory.DRAM.name, name, far_core(away), -1): (
             Memory.DRAM.name, other, far_core(away), -1
         )
         for name, other in names.items()
-        for away in range(lenders)
+        for away in range(dram_shares)
     }  # fmt: skip

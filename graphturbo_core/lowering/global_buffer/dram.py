@@ -1,4 +1,4 @@
-"""DRAM addresses, and boxes that clusters of a cluster-parallel plan leave for each other."""
+"""DRAM addresses, and boxes that clusters of a cluster-parallel plan read from each other."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from graphturbo_core.products.program import Memory
 
 
 @dataclass(frozen=True)
-class Abroad:
-    """Remote inputs and outputs of a cluster in a cluster-parallel plan.
+class RemoteBoxes:
+    """Boxes that a cluster of a cluster-parallel plan reads from other clusters, and they from it.
 
     `read`: its tensors that other clusters read. `sites`: boxes in other clusters' DRAM, by tensor.
     `inputs`: distance to the cluster with the graph's inputs.
@@ -35,7 +35,7 @@ class Abroad:
         return [site for site in sites if not is_empty(intersect(site.box, box))]
 
 
-ALONE = Abroad()
+NO_REMOTE_BOXES = RemoteBoxes()
 """Value for a round of one cluster."""
 
 

@@ -13,7 +13,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, volume
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligned
-from graphturbo_core.lowering.global_buffer.dram import ALONE, Abroad, dram_offsets
+from graphturbo_core.lowering.global_buffer.dram import NO_REMOTE_BOXES, RemoteBoxes, dram_offsets
 from graphturbo_core.lowering.global_buffer.neighbours import held_weights, with_neighbours
 from graphturbo_core.lowering.global_buffer.shards import place_shards
 from graphturbo_core.lowering.global_buffer.sites import SPILLS, GbRing, KernelEnvironment, Site
@@ -75,7 +75,7 @@ class _Parts:
 
 
 def place_far(
-    plan: Plan, placements: Sequence[KernelPlacement], remote_inputs: Abroad = ALONE
+    plan: Plan, placements: Sequence[KernelPlacement], remote_inputs: RemoteBoxes = NO_REMOTE_BOXES
 ) -> FarMemory:
     """Returns the places of all tensors outside the LBs.
 
@@ -129,7 +129,7 @@ def place_far(
         for index, found in enumerate(shards.of_kernel)
     )  # fmt: skip
     environments = tuple(
-        _surroundings(plan, placements, blank, (parts, remote_inputs)) for blank in blanks
+        _environment(plan, placements, blank, (parts, remote_inputs)) for blank in blanks
     )
     offsets.update(shards.offsets)
     offsets.update(dram_offsets(plan, environments, remote_inputs.read))
@@ -280,11 +280,11 @@ def _rings_ahead(
     return [replace(ring, ahead_offset=lo, ahead_bytes=max(0, hi - lo)) for lo, hi in found]
 
 
-def _surroundings(
+def _environment(
     plan: Plan,
     placements: Sequence[KernelPlacement],
     blank: KernelEnvironment,
-    left: tuple[Mapping[str, _Parts], Abroad],
+    left: tuple[Mapping[str, _Parts], RemoteBoxes],
 ) -> KernelEnvironment:
     """`blank` with the kernel's sources and targets; `left`: parts by kernels, remote inputs."""
     written, remote_inputs = left

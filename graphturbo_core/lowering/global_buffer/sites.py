@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.instructions.local_buffers import SHARD, STAY, SharedKey
+from graphturbo_core.lowering.instructions.local_buffers import RETAINED, SHARD, SharedKey
 from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.products.program import Cause, Memory
 
@@ -132,7 +132,7 @@ class RetainedBox:
     @property
     def key(self) -> SharedKey:
         """Identity of the buffer that holds it."""
-        return (STAY, self.tensor, far_core(0), self.number)
+        return (RETAINED, self.tensor, far_core(0), self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class AheadFetch:
 class KernelEnvironment:
     """All places outside a kernel's own buffers that its code refers to.
 
-    `kernel`: its place in order. `shards`: those that it reads, by tensor and box. `lenders`:
+    `kernel`: its place in order. `shards`: those that it reads, by tensor and box. `dram_shares`:
     number of DRAM shares that its weights are fetched from in turn, its cluster's first.
     `retained`: retained boxes that it reads, by tensor and box; `early`: boxes that it prefetches
     for later kernels.
@@ -160,6 +160,6 @@ class KernelEnvironment:
     ring: GbRing
     held: Mapping[str, ResidentWeight]
     shards: Mapping[tuple[str, Box], Shard] = field(default_factory=dict)
-    lenders: int = 1
+    dram_shares: int = 1
     retained: Mapping[tuple[str, Box], RetainedBox] = field(default_factory=dict)
     early: tuple[AheadFetch, ...] = ()

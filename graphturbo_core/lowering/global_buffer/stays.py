@@ -16,8 +16,8 @@ from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Stage, cluster_reads, tensor_bytes
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import GbRetention
 
 What = tuple[str, Box]
 """A box of a weight."""

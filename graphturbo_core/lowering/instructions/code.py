@@ -1,4 +1,4 @@
-"""KernelCode: the instructions of one kernel, before sequence numbers and global addresses."""
+"""KernelCode: instructions of one kernel, without sequence numbers and global addresses."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from graphturbo_core.products.program import Cause, InstructionKind, IntArray, M
 class Access(NamedTuple):
     """Box of a buffer that an instruction reads or writes.
 
-    `tensor`: the operand or result of a compute that the box stands for; "": the buffer's tensor.
-    It may be a part of the buffer's tensor, or the same bytes under another name.
+    `tensor`: the operand or result of a compute that the box holds; "": the buffer's tensor. It
+    may be a part of the buffer's tensor, or the same bytes under another name.
     """
 
     buffer: int
@@ -53,10 +53,10 @@ class Where(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A channel of a move's route, occupied for `times` transfers on one of `among` channels.
+    """A channel of a move's route, occupied for `times` transfers divided over `among` channels.
 
-    A core may stand for equivalent ones, which move at the same time. On a port that they share,
-    their transfers follow each other. Over the ports of equivalent cores they spread evenly.
+    A simulated core may represent equivalent ones that move at the same time. On a port that they
+    share, their transfers are serialised. Over ports of equivalent cores they spread evenly.
     """
 
     channel: int
@@ -65,7 +65,7 @@ class Use(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A transfer of `size_bytes` by each of `cores`; `halo_bytes` of these are read again."""
+    """A transfer of `size_bytes` by each of `cores`; `halo_bytes` of them are a refetched halo."""
 
     size_bytes: int
     halo_bytes: int
@@ -78,7 +78,7 @@ class Move(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Bytes that a compute reads from GB or DRAM, or writes there."""
+    """Bytes that a compute reads from GB or DRAM, or writes to it."""
 
     end: End
     size_bytes: int
@@ -87,9 +87,9 @@ class Crossing(NamedTuple):
 class Compute(NamedTuple):
     """Work of one op on one tile: the box of its output, cycles and operations.
 
-    `far`: accesses to GB of an engine without an LB. `cores`: how many compute the same and are
-    simulated as one. `is_passing`: these bytes stream through a core's LB and occupy its port; they
-    may come from DRAM.
+    `reduce`: [begin, end) on the reduced axis. `far`: accesses of an engine without an LB to GB.
+    `cores`: number of equivalent cores that are simulated as one. `is_passing`: the bytes of `far`
+    stream through a core's LB and occupy its port; they may come from DRAM.
     """
 
     box: Box
@@ -109,12 +109,12 @@ _DEFAULTS = {
     if column.default is not None
 }
 _row = itemgetter(*_DTYPES)
-"""Cells by their names -> cells in the order of the columns."""
+"""Cells by name -> cells in the order of the columns."""
 
 
 @dataclass
 class CodeBuilder:
-    """Collects a kernel's instructions in layer order, a row with all of `CodeColumns` each."""
+    """Collects a kernel's instructions in layer order; a row has all cells of `CodeColumns`."""
 
     machine: Machine
     rows: list[tuple[int, ...]] = field(default_factory=list)
@@ -127,16 +127,16 @@ class CodeBuilder:
 
     @property
     def accesses(self) -> int:
-        """How many boxes the instructions so far read and write."""
+        """Number of boxes that the instructions so far read and write."""
         return len(self.touched)
 
     @cached_property
     def bandwidths(self) -> tuple[int, ...]:
-        """Bandwidth of every channel."""
+        """Bandwidth of every channel in bytes/s."""
         return tuple(channel.bandwidth for channel in self.machine.channels())
 
     def buffer(self, buffer: LocalBuffer) -> int:
-        """Number of a new buffer; a shared one is entered once."""
+        """Add a buffer and return its number; a shared buffer is added once."""
         if buffer.shared is not None:
             known = self.shared.get(buffer.shared)
             if known is not None:
@@ -146,9 +146,9 @@ class CodeBuilder:
         return len(self.buffers) - 1
 
     def compute(self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]) -> None:
-        """Append a compute instruction; it occupies the ports of memories beyond LB.
+        """Append a compute instruction; it occupies the ports of GB and DRAM that `work` names.
 
-        If these bytes pass an LB, its latency is that of the farthest memory.
+        If the bytes pass an LB, the latency is that of the farthest memory.
         """
         size_bytes = sum(way.size_bytes for way in work.far)
         ways = [(self.machine.port(way.end), way.size_bytes) for way in work.far]
@@ -179,7 +179,7 @@ class CodeBuilder:
         move: Move,
         accesses: Iterable[Access],
     ) -> None:
-        """Append a move: it holds its engine as long as its slowest channel."""
+        """Append a move; it occupies its engine as long as its slowest channel."""
         chip = self.machine.hardware
         held: dict[int, int] = {}
         for channel, times, among in move.channels:
@@ -242,7 +242,7 @@ class CodeBuilder:
 
 @dataclass(frozen=True)
 class KernelCode(CodeColumns, ChannelTable, AccessTable, ResultBoxes):
-    """One kernel's instructions in layer order; buffers are its own rows.
+    """One kernel's instructions in layer order; `access_buffer` indexes the kernel's `buffers`.
 
     `access_tensor` indexes `tensors`, where "" is the tensor of the buffer.
     """
@@ -257,22 +257,22 @@ class KernelCode(CodeColumns, ChannelTable, AccessTable, ResultBoxes):
 
     @cached_property
     def distinct(self) -> dict[str, tuple[list[int], IntArray]]:
-        """Distinct values of `op` and `layer`, and the place of each row's value among them."""
-        found = {}
+        """Distinct values of `op` and `layer`, and the index of each row's value among them."""
+        columns_of_names = {}
         for name in ("op", "layer"):
-            known, place = np.unique(getattr(self, name), return_inverse=True)
-            found[name] = known.tolist(), place
-        return found
+            values, index = np.unique(getattr(self, name), return_inverse=True)
+            columns_of_names[name] = values.tolist(), index
+        return columns_of_names
 
     def part(self, first: int, end: int) -> KernelCode:
-        """The instructions from row `first` to before `end`, with all of the buffers."""
+        """Instructions [first, end), with all of the buffers."""
         names = (*columns(CodeColumns), *columns(ResultBoxes))
-        found = {name: getattr(self, name)[first:end] for name in names}
+        parts = {name: getattr(self, name)[first:end] for name in names}
         for at, *values in map(columns, (ChannelTable, AccessTable)):
             bounds = getattr(self, at)[first : end + 1]
-            found[at] = bounds - bounds[0]
-            found |= {name: getattr(self, name)[bounds[0] : bounds[-1]] for name in values}
-        return replace(self, **found)
+            parts[at] = bounds - bounds[0]
+            parts |= {name: getattr(self, name)[bounds[0] : bounds[-1]] for name in values}
+        return replace(self, **parts)
 
 
 def _offsets(counts: list[int]) -> IntArray:

@@ -1,4 +1,4 @@
-"""KernelCode -> conflicts: which earlier instructions each one must wait for."""
+"""KernelCode -> Conflicts: the earlier instructions that each one must wait for."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.instructions.code import KernelCode
-from graphturbo_core.lowering.instructions.local_buffers import KEPT
+from graphturbo_core.lowering.instructions.local_buffers import RESIDENT
 from graphturbo_core.products.arrays import Integer
 from graphturbo_core.products.instruction_table import AddressConflicts
 from graphturbo_core.products.program import IntArray
 
 MANY_ACCESSES = 64
-"""From so many accesses on, those of a buffer are looked up by where they lie (our choice)."""
+"""Accesses from which on a buffer is divided into cells, and searched by cell (our choice)."""
 
 
 @dataclass(frozen=True)
 class Conflicts(AddressConflicts):
-    """Conflicts of one kernel's instructions in layer order; `conflict`: rows of earlier ones."""
+    """Conflicts of one kernel's instructions in layer order; `conflict`: the row in that order."""
 
     def part(self, first: int, end: int) -> Conflicts:
-        """Those between the instructions from row `first` to before `end`, counted from there."""
+        """Conflicts between instructions of [first, end); rows count from `first`."""
         bounds = self.conflict_at[first : end + 1]
         rows = slice(bounds[0], bounds[-1])
         is_inside = self.conflict[rows] >= first
@@ -38,10 +38,13 @@ class Conflicts(AddressConflicts):
 def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     """Every conflict that does not follow from others.
 
-    Within a buffer, a sweep in order compares each access with earlier ones that no write has
-    covered. A write that covers an earlier access replaces it. Between buffers, a sweep over
-    addresses keeps the last owner of every byte. A writer of the new owner waits for the last
-    accesses of the old one. Cost: accesses times those in the same cells of the buffer.
+    1. Within a buffer, a sweep in layer order compares each access with the earlier open ones. A
+       write closes every earlier access whose box it covers.
+    2. Between buffers, a sweep records the last owner of every byte. The first writes of the new
+       owner wait for the last accesses of the old one.
+
+    `is_pooled`: the data and weight part of an LB have one address space. Cost: accesses times the
+    accesses in the same cells of the buffer.
     """
     count = code.size
     instruction = np.repeat(np.arange(count), np.diff(code.access_at)).astype(np.int64)
@@ -73,9 +76,9 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
 
 
 def _cells(buffer_at: IntArray, begin: NDArray[np.int32]) -> IntArray:
-    """Axis and number of the cells into which each buffer is divided; `begin` of boxes, by buffer.
+    """Per buffer, the axis and the number of its cells; `begin`: lower corners, by buffer.
 
-    Along the axis on which most boxes begin apart, so that tiles lie in few cells each.
+    The axis is the one with most distinct begins, so that a tile lies in few cells.
     """
     cells = np.tile(np.array([0, 1], dtype=np.int64), (len(buffer_at) - 1, 1))
     is_many = np.diff(buffer_at) >= MANY_ACCESSES
@@ -93,17 +96,17 @@ def _cells(buffer_at: IntArray, begin: NDArray[np.int32]) -> IntArray:
 
 
 def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArray, IntArray]:
-    """Per buffer: its address space (-1: not placed by this kernel), start and end byte."""
+    """Per buffer: address space (-1: not placed by this kernel), first and end byte."""
     buffers = code.buffers
     spaces = buffers.spaces(is_pooled=is_pooled)
-    spaces[[row for row, key in buffers.shared.items() if key[0] != KEPT]] = -1
+    spaces[[row for row, key in buffers.shared.items() if key[0] != RESIDENT]] = -1
     return spaces, buffers.offset, buffers.offset + buffers.size_bytes
 
 
 def _as_rows(edges: IntArray, count: int) -> Conflicts:
-    """Edges as CSR, sorted in place; a data conflict wins over an address one.
+    """Edges as CSR, sorted in place; of equal pairs, data conflicts replace address conflicts.
 
-    There may be a hundred an instruction, so that each copy of them counts.
+    In place, since there may be a hundred edges per instruction.
     """
     edges.sort()
     is_new = np.ones(len(edges), dtype=np.bool_)
@@ -118,13 +121,13 @@ def _as_rows(edges: IntArray, count: int) -> Conflicts:
 
 @compiled_part
 def _edge(later: int, earlier: int, is_address: Integer, count: int) -> Integer:
-    """One number an edge, by which edges sort: later, earlier, data before address."""
+    """Sort key of an edge: later instruction, earlier instruction, data before address."""
     return (later * count + earlier) * 2 + is_address
 
 
 @compiled_part
 def _grown(numbers: IntArray) -> IntArray:
-    """Twice as many. By a loop: to assign a slice takes seconds to compile."""
+    """The numbers in an array of twice the length. A slice assignment takes seconds to compile."""
     grown = np.empty(2 * len(numbers), dtype=np.int64)
     for at in range(len(numbers)):
         grown[at] = numbers[at]
@@ -151,7 +154,7 @@ def _covers(lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int
 def _span(
     members: IntArray, axis: int, cells: int, lo: NDArray[np.int32], hi: NDArray[np.int32]
 ) -> tuple[int, int]:
-    """Where a buffer's cells begin along the axis, and how wide each is."""
+    """Begin of a buffer's cells along the axis, and the width of a cell, in elements."""
     least, most = int(lo[members[0], axis]), int(hi[members[0], axis])
     for access in members:
         least = min(least, int(lo[access, axis]))
@@ -176,7 +179,7 @@ def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     used: Integer,
     count: int,
 ) -> tuple[IntArray, Integer]:
-    """Edges from `later` to what it meets in a chain; what it covers is closed and leaves it."""
+    """Add edges from `later` to accesses of a chain that it intersects; close what it covers."""
     previous, node = -1, chains[place]
     while node >= 0:
         earlier, behind = entries[node], following[node]
@@ -202,7 +205,7 @@ def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
 
 @compiled_part
 def _emptied(chains: IntArray, count: int) -> IntArray:
-    """Room for so many chains, all of them empty."""
+    """An array of at least `count` chains, the first `count` empty."""
     while len(chains) < count:
         chains = _grown(chains)
     for place in range(count):
@@ -225,12 +228,12 @@ def _within_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     is_first_write: NDArray[np.bool_],
     count: int,
 ) -> IntArray:
-    """Edges between accesses of one of these buffers, those that anything writes, some twice.
+    """Edges between accesses of the same buffer, some of them twice.
 
-    A read is held against writes only.
-    Cleared: `is_last` of accesses that something in their buffer waits for, `is_first_write` of
-    writes that wait for something in it, `is_open` of what is covered. Each cell has two `chains`
-    of nodes (`entries`, an access; `following`, the next node): its open reads, its open writes.
+    `buffers`: buffers with a write. A read is compared with writes only. Each cell has two `chains`
+    of nodes: open reads and open writes. A node has an access (`entries`) and the next node
+    (`following`). The function clears `is_last` of accesses that a later one waits for,
+    `is_first_write` of writes that wait for an earlier one, and `is_open` of covered accesses.
     """
     edges = np.empty(1024, dtype=np.int64)
     entries, following = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
@@ -273,10 +276,11 @@ def _owner_pairs(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     held: IntArray,
     rest: IntArray,
 ) -> tuple[IntArray, IntArray]:
-    """Pairs old, new: `new` takes bytes whose last owner was `old`.
+    """Pairs (old, new) of buffers: `new` uses bytes whose last owner was `old`.
 
-    `buffers`: by space, those of a space in order of use. `held`, `rest`: room for the stretches
-    (begin, end, owner) of a space, before and after a buffer; each buffer adds two at most.
+    `buffers`: sorted by address space, then by first access. `held`, `rest`: work arrays for the
+    byte ranges (begin, end, owner) of a space, before and after a buffer. A buffer adds at most two
+    ranges.
     """
     old_of, new_of = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
     used, stretches = 0, 0
@@ -318,6 +322,7 @@ def _between_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     is_first_write: NDArray[np.bool_],
     count: int,
 ) -> IntArray:
+    """Edges from first writes of each new owner to the last accesses of the old one."""
     edges = np.empty(1024, dtype=np.int64)
     used = 0
     for pair in range(len(old_of)):

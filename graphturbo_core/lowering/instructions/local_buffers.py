@@ -1,4 +1,4 @@
-"""The buffers of one kernel: one after the other while it is emitted, then as columns."""
+"""Buffers of one kernel: a list while it is emitted, then columns."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from graphturbo_core.ir.boxes import Box
 from graphturbo_core.products.program import MAX_RANK, BufferColumns, IntArray, Memory
 
 SharedKey = tuple[str, str, int, int]
-"""(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common; of a
-shard (SHARD, tensor, core, number of its box), of what stays in GB (STAY, tensor, core, number of
-its box). The core of GB and DRAM is `far_core`."""
-KEPT = "KEPT"
+"""Key of a buffer that several kernels use: (memory or RESIDENT, tensor, core, kernel that writes
+it). RESIDENT: an output in LB for the next kernel. Of a shard: (SHARD, tensor, core, number of its
+box). Of a retained weight: (RETAINED, tensor, core, number of its box). The core of GB and DRAM is
+`far_core`."""
+RESIDENT = "RESIDENT"
 SHARD = "SHARD"
-STAY = "STAY"
+RETAINED = "RETAINED"
 COLUMNS = tuple(each.name for each in fields(BufferColumns))
-"""What every buffer has, in a kernel and in a Program."""
+"""Columns that buffers of a kernel and of a Program have in common."""
 
 
 class LocalBuffer(NamedTuple):
-    """A buffer of the kernel; `shared` names a GB or DRAM buffer that outlives it.
+    """One buffer of the kernel; `shared`: key of a buffer that outlives the kernel.
 
-    `cores`: how many cores have one like it.
+    `cores`: number of cores with an equivalent buffer.
     """
 
     memory: Memory
@@ -49,12 +50,12 @@ class LocalBuffers(BufferColumns):
     shared: Mapping[int, SharedKey]
 
     def __len__(self) -> int:
-        """How many they are."""
+        """Number of buffers."""
         return len(self.memory)
 
 
 def columns_of(buffers: Sequence[LocalBuffer]) -> LocalBuffers:
-    """The columns of these rows."""
+    """Buffers as columns, a row each."""
     number = {name: place for place, name in enumerate(dict.fromkeys(b.tensor for b in buffers))}
     lo, hi = pack_boxes([buffer.box for buffer in buffers])
     return LocalBuffers(
@@ -75,12 +76,12 @@ def columns_of(buffers: Sequence[LocalBuffer]) -> LocalBuffers:
 def numbered(
     kernels: Iterable[LocalBuffers], offsets: Mapping[SharedKey, int]
 ) -> tuple[list[LocalBuffers], list[NDArray[np.int32]]]:
-    """Of each kernel the buffers that none before it has, and the number of each that it uses.
+    """Per kernel: its buffers that no earlier kernel has, and the numbers of all its buffers.
 
-    Numbers count on over all kernels. `offsets`: addresses of those that kernels share.
+    Numbers count from 0 over all kernels. `offsets`: addresses of shared buffers, in bytes.
     """
-    own: list[LocalBuffers] = []
-    found: list[NDArray[np.int32]] = []
+    new: list[LocalBuffers] = []
+    numbers: list[NDArray[np.int32]] = []
     known: dict[SharedKey, int] = {}
     count = 0
     for buffers in kernels:
@@ -91,20 +92,20 @@ def numbered(
         for row, key in buffers.shared.items():
             number[row] = known.setdefault(key, int(number[row]))
             offset[row] = offsets.get(key, int(offset[row]))
-        own.append(_chosen(buffers, offset, is_new))
-        found.append(number)
+        new.append(_chosen(buffers, offset, is_new))
+        numbers.append(number)
         count += int(is_new.sum())
-    return own, found
+    return new, numbers
 
 
 def _chosen(buffers: LocalBuffers, offset: IntArray, rows: NDArray[np.bool_]) -> LocalBuffers:
-    """Some of the rows, at other addresses; what kernels share is told apart no more."""
+    """The buffers in `rows`, at other offsets and without shared keys."""
     columns = {name: getattr(buffers, name)[rows] for name in COLUMNS}
     return LocalBuffers(**{**columns, "offset": offset[rows]}, tensors=buffers.tensors, shared={})
 
 
 def pack_boxes(boxes: Sequence[Box]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Corners of boxes as two arrays of MAX_RANK columns; axes that a box lacks are [0, 1)."""
+    """Corners of boxes as two arrays (boxes, MAX_RANK); an axis that a box lacks is [0, 1)."""
     lo = np.zeros((len(boxes), MAX_RANK), dtype=np.int32)
     hi = np.ones((len(boxes), MAX_RANK), dtype=np.int32)
     ranks = np.fromiter(map(len, boxes), dtype=np.int64, count=len(boxes))

@@ -1,4 +1,4 @@
-"""Machine: numbers of a cluster's engines and channels, and the route between any two memories."""
+"""Machine: numbers of a cluster's engines and channels, and routes between two memories."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from graphturbo_core.products.program import Channel, ChannelKind, Engine, Memor
 End = tuple[Memory, int]
 """An end of a transfer: a memory, with the core of an LB or `far_core` of GB or DRAM."""
 PASSING_CORE = 0
-"""The core whose engine and LB ops larger than an LB take (our choice: they run one by one)."""
+"""The core whose engine and LB run ops that are larger than an LB (our choice; one at a time)."""
 _CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
 
 
 def far_core(cluster: int) -> int:
-    """What stands for the core of a buffer in a cluster's GB or DRAM."""
+    """Core number of buffers in a cluster's GB or DRAM; negative."""
     return CLUSTER_CORE - cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Numbers of the channels that a transfer occupies, in the order in which its bytes pass them.
+    """Channels that a transfer occupies, in the order in which its bytes pass them.
 
-    Its bytes are visible `latency_cycles` after the last of them has left.
+    The bytes are visible `latency_cycles` after the last of them is sent.
     """
 
     channels: tuple[int, ...]
@@ -36,13 +36,14 @@ class Route:
 
 @dataclass(frozen=True)
 class Machine:
-    """Numbering of a cluster's engines and channels, and what transfers occupy.
+    """Numbering of a cluster's engines and channels, and the channels that transfers occupy.
 
-    Engines are those of the cores that are simulated; an engine that is named by another core is
-    that of the core which stands for it. `clusters`: how many co-operate; behind its own channels
-    come the DRAM shares of the others, nearest first.
+    Only simulated cores have engines. A core that is not simulated has the engines of its class's
+    leader. `clusters`: number of cooperating clusters. After the own channels come the DRAM shares
+    of the other clusters, nearest first.
 
-    Another interconnect is a subclass: `channels` lists its links, `links` chooses among them.
+    To model another interconnect, derive a class: `channels` lists its links, `links` chooses
+    among them.
     """
 
     hardware: Hardware
@@ -50,7 +51,7 @@ class Machine:
     clusters: int = 1
 
     def engines(self) -> tuple[Engine, ...]:
-        """Engines core by core, then the system DMA engines, then the one that cores share."""
+        """Engines core by core, then system DMA engines, then the engine that cores share."""
         chip, sizes = self.hardware, self.classes.sizes
         own = _CORE_ENGINES[1:] if chip.has_shared_matrix else _CORE_ENGINES
         cores = [
@@ -61,28 +62,29 @@ class Machine:
         return (*cores, *dma, *shared)
 
     def engine(self, kind: EngineKind, core: int) -> int:
-        """Index of an engine; for DMA `core` is the DMA engine's own number."""
+        """Index of an engine; for DMA, `core` is the index of the DMA engine."""
         return self._engine_numbers[kind.value][core]
 
     @cached_property
     def _engine_numbers(self) -> Mapping[str, Mapping[int, int]]:
-        """Index by kind and core: asked for with every instruction.
+        """Index by kind and core; cached, since every instruction needs it.
 
-        An engine that is named by the cluster is the one that cores share, else `PASSING_CORE`'s.
+        `CLUSTER_CORE` is the engine that cores share, else that of `PASSING_CORE`.
         """
-        found: dict[str, dict[int, int]] = {kind.value: {} for kind in EngineKind}
+        numbers: dict[str, dict[int, int]] = {kind.value: {} for kind in EngineKind}
         for number, engine in enumerate(self.engines()):
             is_dma = engine.kind is EngineKind.DMA
-            found[engine.kind.value][engine.index if is_dma else engine.core] = number
+            numbers[engine.kind.value][engine.index if is_dma else engine.core] = number
         for kind in _CORE_ENGINES:
-            own = found[kind.value]
-            if CLUSTER_CORE not in own:
-                own |= {core: own[leader] for core, leader in enumerate(self.classes.leaders)}
-                own[CLUSTER_CORE] = own[PASSING_CORE]
-        return found
+            by_core = numbers[kind.value]
+            if CLUSTER_CORE not in by_core:
+                leaders = enumerate(self.classes.leaders)
+                by_core |= {core: by_core[leader] for core, leader in leaders}
+                by_core[CLUSTER_CORE] = by_core[PASSING_CORE]
+        return numbers
 
     def channels(self) -> tuple[Channel, ...]:
-        """LB ports, link ports in, link ports out, the GB port if any, the cluster's DRAM share."""
+        """LB ports, link ports in, link ports out, the GB port if any, DRAM shares."""
         chip = self.hardware
         cores = range(chip.cores)
         return (
@@ -97,7 +99,7 @@ class Machine:
         )
 
     def channel(self, kind: ChannelKind, core: int = CLUSTER_CORE, away: int = 0) -> int:
-        """Number of the channel of this kind and owner."""
+        """Number of a channel by kind, core and distance in clusters."""
         return self._channel_numbers[kind, core, away]
 
     @cached_property
@@ -109,7 +111,7 @@ class Machine:
 
     @cached_property
     def sharers(self) -> tuple[int, ...]:
-        """Per channel, how many cores have one like it; 1 for a channel that cores share."""
+        """Per channel, the number of cores with an equivalent one; 1 if cores share it."""
         leader, sizes = self.classes.leader, self.classes.sizes
         return tuple(sizes[leader(channel.core)] for channel in self.channels())
 
@@ -128,7 +130,7 @@ class Machine:
         return self.channel(ChannelKind.LB_PORT, core)
 
     def latency(self, end: End) -> int:
-        """Latency of a memory in cycles; of an LB that of a link."""
+        """Latency of a memory in cycles; for an LB that of a link."""
         chip, (memory, core) = self.hardware, end
         if memory is Memory.DRAM:
             remote = chip.remote_dram_latency_cycles
@@ -136,11 +138,11 @@ class Machine:
         return chip.gb_latency_cycles if memory is Memory.GB else chip.link_latency_cycles
 
     def route(self, source: End, *targets: End) -> Route:
-        """Route of one transfer to all targets; found once for the same ends.
+        """Route of one transfer to all targets, memoised by its ends.
 
-        Channels that the ways to several targets have in common carry the bytes once. The farther
-        end sets the latency. From an LB to the LB of the same simulated core bytes go over its
-        links: the core stands for the sender and for another core of its class, the receiver.
+        A channel that routes to several targets have in common carries the bytes once. The latency
+        is that of the farther end. A transfer from an LB to the LB of the same simulated core uses
+        its links: the core represents both the sender and a receiver of the same class.
         """
         ends = (source, targets)
         route = self._routes.get(ends)
@@ -152,11 +154,11 @@ class Machine:
 
     @cached_property
     def _routes(self) -> dict[tuple[End, tuple[End, ...]], Route]:
-        """Routes that were found, since emission asks for each of them many times."""
+        """Memoised routes: emission needs each of them many times."""
         return {}
 
     def copy_route(self, end: End) -> Route:
-        """Route within one LB: through its port both ways."""
+        """Route within one LB: out of its port and in again."""
         return Route((self.port(end), self.port(end)), self.latency(end))
 
     def _way(self, source: End, target: End) -> tuple[int, ...]:
@@ -165,7 +167,7 @@ class Machine:
         return (self.port(source), *links, self.port(target))
 
     def links(self, source: int, target: int) -> tuple[int, ...]:
-        """Channels between the LB ports of two cores, from the source on."""
+        """Channels between the LB ports of two cores, from source to target."""
         return (
             self.channel(ChannelKind.LINK_OUT, source),
             self.channel(ChannelKind.LINK_IN, target),
@@ -173,7 +175,11 @@ class Machine:
 
 
 def _united(ways: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Channels of all ways, hop by hop, each as often as the way that passes it most often."""
+    """Channels of all routes, hop by hop.
+
+    A channel that one route passes several times occurs as often as in the route that passes it
+    most often.
+    """
     if len(ways) == 1:
         return ways[0]
     passes = [

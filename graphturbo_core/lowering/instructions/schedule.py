@@ -1,4 +1,7 @@
-"""Instruction scheduling, across layers or within each: instructions get new numbers."""
+"""Instruction scheduling: KernelCode and Conflicts -> an order of the instructions.
+
+It works across the layers of a kernel, or within each layer.
+"""
 
 from __future__ import annotations
 
@@ -16,40 +19,41 @@ from graphturbo_core.products.arrays import int64
 from graphturbo_core.products.instruction_table import IssueColumns
 from graphturbo_core.products.program import InstructionKind, IntArray
 from graphturbo_core.timing.csr import joined, ranks, transposed
-from graphturbo_core.timing.events import Held, Waits, greedy_starts, run_segments
+from graphturbo_core.timing.events import Dependences, ResourceUse, greedy_starts, run_segments
 from graphturbo_core.timing.queues import queues_of
 
 ROUNDS = 2
-"""Most rounds of scheduling a kernel backward and forward. A round without gain is the last.
-Our choice: a third one shortened no kernel of rows B, G and I of the paper."""
+"""Maximum rounds of backward and forward scheduling; a round without gain is the last.
+Our choice: a third round shortened no kernel of rows B, G and I of the paper."""
 
 
 def schedule(
     code: KernelCode, conflicts: Conflicts, engines: int, channels: int
 ) -> tuple[IntArray, int]:
-    """The order of rows of `code` that gives the shortest kernel of all evaluated; its cycles.
+    """Order of rows (n,) of the shortest evaluated kernel, and its cycles.
 
-    1. A list scheduler: of the instructions that can start earliest, that with the longest path to
-       the end goes first. Loads move up as far as conflicts allow; reused bytes are conflicts.
-    2. A path ignores engines and channels that others need too. A weight that all cores wait for
-       has a shorter path than each core's loads, and comes after them. So the kernel is scheduled
-       backward from its end, the last end first. Each instruction gets a latest start that leaves
-       engines and channels to the others.
+    1. List scheduling: of the instructions that can start earliest, the one with the longest path
+       to the end goes first. Loads move up as far as conflicts allow.
+    2. A path ignores contention for engines and channels. A weight that all cores wait for has a
+       shorter path than each core's loads, so it comes after them. Therefore the kernel is also
+       scheduled backward from its end, the last end first. This gives each instruction a latest
+       start that takes contention into account.
     3. The kernel is scheduled forward again, in the order of latest starts.
 
-    Cycles of an order are those of the kernel alone in the hardware's queues. The first of the
-    shortest orders is taken, so none is slower than the list's. Conflicts keep their direction.
+    Each order is evaluated by the event loop, with the kernel alone. The first of the shortest
+    orders is chosen, so it is never slower than the list's. Conflicts have the same direction in
+    every order.
 
-    Source: design, section 4, for the list; forward and backward passes are known from project
-    scheduling with scarce resources (our choice; the paper names only the aim).
+    Source: design, section 4, for the list. Forward and backward passes are known from
+    resource-constrained project scheduling (our choice; the paper names only the aim).
     """
     kernel = KernelQueues(code, conflicts, engines, channels)
     order = _by_cycle(kernel.forward(-kernel.paths()))
     shortest, started = kernel.run(order)
     for _ in range(ROUNDS):
         latest = kernel.latest_starts(started)
-        tried = (_by_cycle(kernel.forward(latest)), _by_cycle(latest))
-        runs = [(*kernel.run(each), each) for each in tried]
+        candidates = (_by_cycle(kernel.forward(latest)), _by_cycle(latest))
+        runs = [(*kernel.run(candidate), candidate) for candidate in candidates]
         cycles, started, best = min(runs, key=lambda run: run[0])
         if cycles >= shortest:
             break
@@ -60,7 +64,7 @@ def schedule(
 def schedule_by_layer(
     code: KernelCode, conflicts: Conflicts, engines: int, channels: int
 ) -> IntArray:
-    """The same order for each layer alone, where a fence follows each layer.
+    """Order of rows (n,), scheduled within each layer: a fence follows each layer.
 
     The fence satisfies all conflicts with instructions of earlier layers.
     """
@@ -74,13 +78,16 @@ def schedule_by_layer(
 
 
 def _by_cycle(cycle: IntArray) -> IntArray:
-    """Rows by their cycle; rows of one cycle in layer order."""
+    """Rows sorted by cycle; rows of equal cycle in layer order."""
     return np.argsort(cycle, kind="stable")
 
 
 @dataclass(frozen=True)
 class KernelQueues:
-    """A kernel's instructions in layer order, and the engines and channels that each queues for."""
+    """A kernel's instructions in layer order, and the engines and channels that each occupies.
+
+    `engines`, `channels`: their number in the cluster.
+    """
 
     code: KernelCode
     conflicts: Conflicts
@@ -92,7 +99,7 @@ class KernelQueues:
         return transposed(self.conflicts.conflict_at, self.conflicts.conflict)
 
     @cached_property
-    def _held(self) -> Held:
+    def _uses(self) -> ResourceUse:
         code, channels = self.code, self.code.channel_at[:-1]
         resource = np.insert(code.channel + self.engines, channels, code.engine)
         cycles = np.insert(code.channel_cycles, channels, code.hold_cycles)
@@ -104,43 +111,46 @@ class KernelQueues:
             line = line * (self._resources + 1)
             line[is_held] += resource[at[:-1][is_held] + place] + 1
             line = np.unique(line, return_inverse=True)[1]
-        return Held(code.hold_cycles, code.latency_cycles, at, int64(resource), int64(cycles), line)
+        return ResourceUse(
+            code.hold_cycles, code.latency_cycles, at, int64(resource), int64(cycles), line
+        )
 
     @property
     def _resources(self) -> int:
-        """Engines, then channels."""
+        """Number of resources: engines first, then channels."""
         return self.engines + self.channels
 
     def paths(self) -> IntArray:
-        """Cycles of the longest path from each instruction's start to the end.
+        """Cycles (n,) of the longest path from each instruction's start to the kernel's end.
 
-        Prefetches for later kernels come last of those that can start.
+        A prefetch for a later kernel has path 0, so other ready instructions go first.
         """
         later_at, later = self._later
-        tail = _tails(later_at, later, self.code.hold_cycles + self.code.latency_cycles)
-        is_ahead = self.code.kind == InstructionKind.PREFETCH
-        tail[is_ahead & (np.diff(later_at) == 0)] = 0
-        return tail
+        path = _longest_paths(later_at, later, self.code.hold_cycles + self.code.latency_cycles)
+        is_prefetch = self.code.kind == InstructionKind.PREFETCH
+        path[is_prefetch & (np.diff(later_at) == 0)] = 0
+        return path
 
     def forward(self, rank: IntArray) -> IntArray:
-        """Estimated starts; of those that can start earliest, the lowest rank goes first."""
-        waits = Waits(np.diff(self.conflicts.conflict_at), *self._later)
-        return self._starts(waits, rank, is_backward=False)
+        """Estimated starts (n,); of rows that can start earliest, the lowest rank goes first."""
+        dependences = Dependences(np.diff(self.conflicts.conflict_at), *self._later)
+        return self._starts(dependences, rank, is_backward=False)
 
     def latest_starts(self, started: IntArray) -> IntArray:
-        """Starts of a schedule from the end backward; the last end of `started` goes first."""
-        later_at, _ = self._later
-        waits = Waits(np.diff(later_at), self.conflicts.conflict_at, self.conflicts.conflict)
-        begin = self._starts(waits, -started - self.code.hold_cycles, is_backward=True)
+        """Starts (n,) of a schedule backward from the end; the last end of `started` goes first."""
+        conflicts = self.conflicts
+        missing = np.diff(self._later[0])
+        dependences = Dependences(missing, conflicts.conflict_at, conflicts.conflict)
+        begin = self._starts(dependences, -started - self.code.hold_cycles, is_backward=True)
         span = int((begin + self.code.hold_cycles).max(initial=0))
         return span - begin - self.code.hold_cycles
 
-    def _starts(self, waits: Waits, rank: IntArray, *, is_backward: bool) -> IntArray:
-        order = _by_cycle(rank)
-        return greedy_starts(waits, self._held, order, self._resources, is_backward=is_backward)
+    def _starts(self, dependences: Dependences, rank: IntArray, *, is_backward: bool) -> IntArray:
+        order, resources = _by_cycle(rank), self._resources
+        return greedy_starts(dependences, self._uses, order, resources, is_backward=is_backward)
 
     def run(self, order: IntArray) -> tuple[int, IntArray]:
-        """Cycles of the kernel alone in this order, and the start of each row."""
+        """Cycles of the kernel alone in this order, and the start (n,) of each row."""
         code = self.code
         channel_at, channel, channel_cycles = joined(
             [(code.channel_at, order, (code.channel, code.channel_cycles))]
@@ -167,12 +177,12 @@ class KernelQueues:
 
 
 @compiled
-def _tails(later_at: IntArray, later: NDArray[np.int32], cycles: IntArray) -> IntArray:
+def _longest_paths(later_at: IntArray, later: NDArray[np.int32], cycles: IntArray) -> IntArray:
     """Longest path from the start of each instruction to the end; rows are topological."""
-    tail = cycles.copy()
+    path = cycles.copy()
     for row in range(len(cycles) - 1, -1, -1):
         longest = np.int64(0)
         for position in range(later_at[row], later_at[row + 1]):
-            longest = max(longest, tail[later[position]])
-        tail[row] += longest
-    return tail
+            longest = max(longest, path[later[position]])
+        path[row] += longest
+    return path

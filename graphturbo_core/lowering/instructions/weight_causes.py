@@ -1,4 +1,4 @@
-"""Which moves of weights fetch what was fetched before."""
+"""WeightMoves -> the cause of each move: first fetch of a weight box, or refetch."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from graphturbo_core.products.program import Cause
 
 Boxes = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""Lower and upper corners, a row a box."""
+"""Lower and upper corners, both (boxes, axes)."""
 
 
 @dataclass(frozen=True)
 class WeightMoves:
-    """Of every instruction: cause, bytes moved, and of its first access memory, tensor and box.
+    """Per instruction: cause, bytes moved, and the memory, tensor and box of its first access.
 
-    `element_bytes`: by tensor. `cores`: how many move so many bytes each. `source` tells the same
-    memory of co-operating clusters apart, by who fetches.
+    `size_bytes`: per core; `cores`: number of cores. `source`: number of the memory; the same
+    memory has different numbers in cooperating clusters. `element_bytes`: per tensor.
     """
 
     cause: NDArray[np.int8]
@@ -32,18 +32,20 @@ class WeightMoves:
 
     @cached_property
     def box_bytes(self) -> NDArray[np.int64]:
-        """Bytes of the whole box."""
+        """Bytes of each whole box."""
         sizes = self.boxes[1].astype(np.int64) - self.boxes[0]
         return np.asarray(sizes.prod(axis=1) * self.element_bytes[self.tensor])
 
 
 def weight_causes(moved: WeightMoves) -> NDArray[np.int8]:
-    """WEIGHT_FIRST becomes WEIGHT_AGAIN where earlier moves have brought all of the box.
+    """Causes, with WEIGHT_AGAIN instead of WEIGHT_FIRST for boxes that earlier moves fetched.
 
-    Bytes from DRAM and from GB are booked apart. A box that earlier ones cover in part is booked as
-    first; no plan makes one, since pieces of a split over channels read disjoint weights. Which
-    rows a lookup brings is not known: it is booked as first until lookups of the table have brought
-    as many bytes as the box has. Where a core stands for others, its box tells for theirs.
+    1. Bytes from DRAM and from GB are counted apart.
+    2. A box that earlier boxes cover in part counts as first. No plan makes one: pieces of a split
+       over channels read disjoint weights.
+    3. The rows that a lookup reads are not known. It counts as first until lookups of the table
+       have read as many bytes as the box has.
+    4. The box of a core that represents equivalent ones counts for all of them.
     """
     result = moved.cause.copy()
     is_weight = moved.cause == Cause.WEIGHT_FIRST
@@ -57,7 +59,7 @@ def weight_causes(moved: WeightMoves) -> NDArray[np.int8]:
 
 
 def _by_tensor(moved: WeightMoves, moves: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """The moves of each tensor from each memory, in order."""
+    """Moves grouped by tensor and memory, in sequence order within a group."""
     if not len(moves):
         return []
     group = _groups(moved, moves)
@@ -66,7 +68,7 @@ def _by_tensor(moved: WeightMoves, moves: NDArray[np.intp]) -> list[NDArray[np.i
 
 
 def _groups(moved: WeightMoves, moves: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Of each move a number for its tensor and memory."""
+    """Per move, a number for its pair of tensor and memory."""
     _, source = np.unique(moved.source[moves], return_inverse=True)
     tensor = moved.tensor[moves]
     pair = source * (int(tensor.max()) + 1) + tensor
@@ -74,10 +76,10 @@ def _groups(moved: WeightMoves, moves: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _brought_again(moved: WeightMoves, moves: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The moves whose box those before them cover, of the same tensor from the same memory.
+    """Moves whose box is covered by earlier boxes of the same tensor from the same memory.
 
-    Where every box of a tensor fills one cell of the grid that their ends make, no two different
-    ones meet: such tensors are gone through all at once, the others one by one.
+    The ends of a tensor's boxes make a grid. If each box is one cell, no two different boxes
+    intersect. Such tensors are handled together, the others one by one.
     """
     if not len(moves):
         return moves
@@ -97,7 +99,7 @@ def _brought_again(moved: WeightMoves, moves: NDArray[np.intp]) -> NDArray[np.in
 
 
 def _covered(lo: NDArray[np.int32], hi: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Per box of one tensor, in order: whether the boxes before it cover it."""
+    """Per box of one tensor, in order: whether earlier boxes cover it."""
     _, first = np.unique(np.column_stack((lo, hi)), axis=0, return_index=True)
     again = np.ones(len(lo), dtype=np.bool_)
     places = np.sort(first)
@@ -114,7 +116,7 @@ def _covered(lo: NDArray[np.int32], hi: NDArray[np.int32]) -> NDArray[np.bool_]:
 def _cells(
     lo: NDArray[np.int32], hi: NDArray[np.int32], group: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], ...]:
-    """First and last + 1 of the cells that each interval fills, if all ends of a group are cuts."""
+    """First and end cell of each interval; the ends of all intervals of a group are the cuts."""
     base = group * (int(hi.max()) + 1)
     cuts = np.unique((base + lo, base + hi))
     return np.searchsorted(cuts, base + lo), np.searchsorted(cuts, base + hi)

@@ -1,12 +1,12 @@
 """Invariants of every Program and Trace, checked on each run.
 
-- `shared_boxes.py`: pairs of accesses of one buffer whose boxes meet and of which one writes.
-- `clocks.py`: which instructions have ended when others start, by queues, conflicts and segments.
-- `ordering.py`: every such pair is ordered by a dependence, not by luck of the times.
-- `first_writes.py`: a buffer divided so that each part has one first write.
-- `written.py`: everything read, and every graph output, was written before.
+- `shared_boxes.py`: pairs of accesses of one buffer whose boxes intersect and of which one writes.
+- `clocks.py`: instructions that have ended when another starts, by queues, conflicts and segments.
+- `ordering.py`: every such pair is ordered by a dependence, whatever its cycles are.
+- `first_writes.py`: a buffer divided into parts with one first write each.
+- `written.py`: every box that is read, and every graph output, was written before.
 - `invariants.py`: the invariants of a Trace, by sorting and sweeping.
 
-Lowering finds conflicts per kernel, by cells along an axis. Here they are found again in the
-finished arrays, in another way, so that an error in one shows in the other.
+Lowering finds conflicts per kernel, by cells along an axis. The checks find them again in the
+Program's arrays by another algorithm. So an error in one of the two shows as a difference.
 """

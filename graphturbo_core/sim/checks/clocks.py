@@ -1,4 +1,4 @@
-"""Which instructions have ended when others start, as queues, conflicts and segments have it."""
+"""Order of instructions that follows from queues, conflicts and segments, as vector clocks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from graphturbo_core.products.arrays import int64
 from graphturbo_core.products.program import IntArray, Program
 
 Clocks = NDArray[np.int32]
-"""`[i, c]`: the last instruction of chain c and i's segment that has ended when i starts; of one
-block of chains, so that the table stays small on chips with thousands of engines."""
+"""`[i, c]`: the last instruction of chain c, in i's segment, that has ended when i starts. A table
+has one block of chains, which limits its size on chips with thousands of engines."""
 MAX_CLOCKS = 1 << 26
-"""Entries of a table: 256 MiB (our choice)."""
+"""Maximum entries of a table: 256 MiB (our choice)."""
 
 
 def chains_of(program: Program) -> IntArray:
-    """The chain of every instruction: those of an engine that have the same latency.
+    """The chain of every instruction (n,): instructions of one engine with equal latency.
 
-    They end in the order in which they start, so the last of a chain stands for all before it.
+    They end in the order in which they start. So if one has ended, all before it have.
     """
     latency = int64(program.latency_cycles)
     key = int64(program.engine) * (int(latency.max(initial=0)) + 1) + latency
@@ -27,10 +27,10 @@ def chains_of(program: Program) -> IntArray:
 
 
 def are_in_order(program: Program, before: IntArray, after: IntArray) -> NDArray[np.bool_]:
-    """Of pairs of instructions whether the first one has ended whenever the second one starts.
+    """Per pair of instructions, whether the first has ended in every run when the second starts.
 
-    Cost: chains times instructions and conflicts, in blocks of chains; a look at all pairs a block,
-    as they come: neighbours ask for clocks that are near one another, by chain they would not.
+    Cost: chains times instructions and conflicts, in blocks of chains. Each block goes over all
+    pairs in their order: neighbouring pairs read neighbouring clocks.
     """
     segment, chain = int64(program.segment), chains_of(program)
     of = (int64(program.engine), int64(program.latency_cycles), segment)
@@ -49,7 +49,7 @@ def are_in_order(program: Program, before: IntArray, after: IntArray) -> NDArray
 
 @compiled
 def _apart(segment: IntArray, pairs: tuple[IntArray, IntArray], result: NDArray[np.bool_]) -> None:
-    """Whether the segment of the first of each pair ends before that of the second opens."""
+    """Per pair, whether the first is in an earlier segment than the second."""
     before, after = pairs
     for pair in range(len(before)):
         result[pair] = segment[before[pair]] < segment[after[pair]]
@@ -62,7 +62,7 @@ def _look_up(
     pairs: tuple[IntArray, IntArray],
     result: NDArray[np.bool_],
 ) -> None:
-    """The answer for pairs of one segment whose first instruction's chain is in the block."""
+    """Set `result` for pairs of one segment whose first instruction's chain is in the block."""
     place, segment = of
     before, after = pairs
     for pair in range(len(before)):
@@ -80,10 +80,10 @@ def _fill(
     conflicts: tuple[IntArray, IntArray],
     last: IntArray,
 ) -> None:
-    """What has ended when each instruction starts; `place` of its chain in the block, or outside.
+    """Fill the clocks of one block; `place`: index of each instruction's chain in the block.
 
-    The one before it in its engine's queue has ended too if its result comes without latency.
-    `last`: the last instruction of each engine so far, -1 for all.
+    The predecessor in the engine's queue has ended too if its latency is 0. `last`: work array,
+    the last instruction of each engine so far; all -1.
     """
     engine, latency, segment = of
     conflict_at, conflict = conflicts

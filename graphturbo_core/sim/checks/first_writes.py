@@ -1,7 +1,7 @@
-"""A buffer divided so that each part has one first write, and the first read of what has none yet.
+"""A buffer divided into parts with one first write each, and the first read of an unwritten part.
 
-Tiles seldom overlap, but they may, and their edges need not line up: so parts are not tiles, and
-not the cells of a grid either, of which there may be many more than writes.
+Written tiles may overlap and their edges need not align. So the parts are neither tiles nor cells
+of a grid; a grid may have many more cells than there are writes.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ Boxes = NDArray[np.int32]
 Corners = tuple[Boxes, Boxes]
 Flags = NDArray[np.bool_]
 Accesses = tuple[IntArray, Flags, Corners]
-"""Accesses in order of their instructions: the instruction of each, whether it writes, its box."""
+"""Accesses in order of their instructions: instruction, whether it writes, box."""
 Tree = tuple[IntArray, Boxes]
-"""Parts of a buffer: a table with a row each, and each one's two corners. Row 0 is all of it."""
+"""Parts of a buffer: a table with one row per part, and the corners of each. Row 0 is the root."""
 AXIS, EDGE, LOWER, UPPER, WRITTEN = 0, 1, 2, 3, 4
-"""Columns of the table. Along which axis a part is divided (-1: it is not), at which edge, into
-which two parts; and the instruction with which the last element of it is written."""
+"""Columns of the table: the axis along which the part is divided (-1: it is not), the edge, the two
+parts, and the instruction that writes the part's last element."""
 NEVER = np.iinfo(np.int64).max
 
 
 @compiled
 def first_unwritten(run_at: IntArray, of: Accesses) -> tuple[Integer, Integer, Boxes]:
-    """The place of the first read that meets what is not there, who writes that; -1: none.
+    """The first access that reads an unwritten part, the part's writer, and its corners.
 
-    And the corners of the part of the buffer that it meets. `run_at`: where the accesses of each
-    buffer begin.
+    -1: there is no such access. `run_at`: bounds of each buffer's accesses.
     """
     instruction, write, (lo, hi) = of
     table = np.empty((1024, WRITTEN + 1), np.int64)
@@ -86,7 +85,7 @@ def _is_empty(boxes: Corners, row: Integer) -> bool:
 
 @compiled_part
 def _room_for(rows: IntArray, count: Integer) -> IntArray:
-    """The rows, in a longer array where fewer than `count` fit."""
+    """The rows, copied to a longer array if fewer than `count` fit."""
     if count <= len(rows):
         return rows
     longer = np.empty((2 * count, rows.shape[1]), np.int64)
@@ -115,7 +114,7 @@ def _copy_part(parts: Boxes, part: Integer, to: Boxes, place: Integer) -> None:
 
 @compiled_part
 def _hull(boxes: Corners, part: Boxes) -> None:
-    """The corners around all boxes that are not empty, into `part`."""
+    """Write the hull of all non-empty boxes to `part`."""
     lo, hi = boxes
     is_first = True
     for row in range(len(lo)):
@@ -131,20 +130,20 @@ def _hull(boxes: Corners, part: Boxes) -> None:
 
 @compiled_part
 def _filled_by_first(of: Accesses, part: Boxes) -> Integer:
-    """The first instruction that writes, where what it writes fills the part; NEVER: elsewhere."""
+    """The first instruction that writes, if its box fills the part; else NEVER."""
     instruction, write, boxes = of
-    found: Integer = NEVER
+    writer: Integer = NEVER
     for row in range(len(write)):
         if write[row]:
             if _fills(boxes, row, part):
-                found = instruction[row]
+                writer = instruction[row]
             break
-    return found
+    return writer
 
 
 @compiled_part
 def _until_one_fills(writes: IntArray, boxes: Corners, part: Boxes) -> IntArray:
-    """Up to the first that fills the part: behind it no write is the first anywhere in there."""
+    """The writes up to the first that fills the part; later ones are first writes nowhere in it."""
     for place in range(len(writes)):
         if _fills(boxes, writes[place], part):
             return writes[: place + 1]
@@ -153,9 +152,9 @@ def _until_one_fills(writes: IntArray, boxes: Corners, part: Boxes) -> IntArray:
 
 @compiled_part
 def _cut(writes: IntArray, boxes: Corners, part: Boxes) -> tuple[Integer, Integer]:
-    """Axis and edge with the fewest writes on the side that has more of them.
+    """Axis and edge that minimise the writes on the side with more writes.
 
-    Among the edges of the write in the middle: it does not fill the part, so one is inside.
+    Candidates are the edges of the middle write. It does not fill the part, so one is inside.
     """
     lo, hi = boxes
     middle = writes[(len(writes) - 1) // 2]
@@ -175,7 +174,7 @@ def _cut(writes: IntArray, boxes: Corners, part: Boxes) -> tuple[Integer, Intege
 
 @compiled_part
 def _list_writes(write: Flags, boxes: Corners, into: IntArray) -> Integer:
-    """How many writes are not empty; their rows, in order."""
+    """Write the rows of non-empty writes to `into`, in order; return their number."""
     count = np.int64(0)
     for row in range(len(write)):
         if write[row] and not _is_empty(boxes, row):
@@ -186,9 +185,9 @@ def _list_writes(write: Flags, boxes: Corners, into: IntArray) -> Integer:
 
 @compiled_part
 def _grow(of: Accesses, tree: Tree) -> Tree:
-    """Divide a buffer until the first write in a part fills it, or there is none.
+    """Divide a buffer until the first write of each part fills it, or the part has no write.
 
-    `waiting`: parts still to look at, and where the writes that meet them stand in `lists`.
+    `waiting`: parts to visit, with the bounds in `lists` of the writes that intersect them.
     """
     instruction, write, boxes = of
     lo, hi = boxes
@@ -231,9 +230,9 @@ def _grow(of: Accesses, tree: Tree) -> Tree:
 
 @compiled_part
 def _missing(of: Accesses, read: Integer, table: IntArray, waiting: IntArray) -> Integer:
-    """The first part that a read meets and that is not written by then; -1: there is none.
+    """The first part that a read intersects and that is not yet written; -1: there is none.
 
-    `waiting`: room for as many parts as the tree has.
+    `waiting`: work array with one entry per part of the tree.
     """
     instruction, _, (lo, hi) = of
     left = 1

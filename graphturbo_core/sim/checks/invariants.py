@@ -1,4 +1,4 @@
-"""What every Trace must keep, checked by sorting and sweeping, never pairwise."""
+"""Invariants of every Trace, checked by sorting and sweeping; near-linear."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 def check_engines(program: Program, start: IntArray) -> None:
-    """Every engine does one thing at a time, in sequence order."""
+    """Check that every engine runs one instruction at a time, in sequence order."""
     order = np.argsort(program.engine, kind="stable")
     before, after = order[:-1], order[1:]
     free = start[before] + program.hold_cycles[before]
@@ -28,7 +28,7 @@ def check_engines(program: Program, start: IntArray) -> None:
 
 
 def check_conflicts(program: Program, start: IntArray, end: IntArray) -> None:
-    """Nothing starts before every conflict has ended."""
+    """Check that no instruction starts before its conflicts have ended."""
     owner = owners(program.conflict_at)
     if (at := _first(start[owner] < end[program.conflict])) is not None:
         j, i = owner[at], program.conflict[at]
@@ -37,7 +37,7 @@ def check_conflicts(program: Program, start: IntArray, end: IntArray) -> None:
 
 
 def check_order(program: Program) -> None:
-    """What must not swap is kept in order by the Program itself, not by its times."""
+    """Check that dependences of the Program, not its cycles, order conflicting accesses."""
     pair = unordered_accesses(program)
     if pair is None:
         return
@@ -46,11 +46,11 @@ def check_order(program: Program) -> None:
         f"{label(program, owner[at])} at {buffer_label(program, program.access_buffer[at])}"
         for at in pair
     )
-    raise InvariantError("TRACE_ORDER", f"nothing keeps {second} behind {first}")
+    raise InvariantError("TRACE_ORDER", f"no dependence orders {second} after {first}")
 
 
 def check_reads(program: Program) -> None:
-    """All that an instruction reads was written before, and so is all that is handed out."""
+    """Check that every box that is read, and every graph output, was written before."""
     read = unwritten_read(program)
     if read is not None:
         buffer = program.access_buffer[read.access]
@@ -63,12 +63,12 @@ def check_reads(program: Program) -> None:
         part, missing = output
         name = program.plan.kernels[part.kernel].name
         box = missing.box[: len(part.box)]
-        what = f"kernel {name!r} is to leave {part.box} of output {part.tensor!r} in DRAM"
+        what = f"kernel {name!r} must write {part.box} of output {part.tensor!r} to DRAM"
         raise InvariantError("TRACE_UNWRITTEN", f"{what}, and no instruction writes {box}")
 
 
 def check_channels(program: Program, start: IntArray) -> None:
-    """No channel is used by two moves at once."""
+    """Check that no channel is used by two moves at once."""
     rows = np.flatnonzero(program.channel_cycles > 0)
     owner = owners(program.channel_at)[rows]
     begin, channel = start[owner], program.channel[rows]
@@ -87,7 +87,7 @@ def check_channels(program: Program, start: IntArray) -> None:
 def check_segments(
     program: Program, start: IntArray, end: IntArray, opens: IntArray, closes: IntArray
 ) -> None:
-    """Segments follow one another and hold all of their instructions."""
+    """Check that segments are consecutive and contain all of their instructions."""
     launched = np.append(0, closes[:-1])[: len(opens)] + program.segment_open_cycles
     if (at := _first(opens != launched)) is not None:
         what = f"segment {at} opens at {opens[at]}, not at {launched[at]}"
@@ -101,7 +101,7 @@ def check_segments(
 
 
 def check_stalls(program: Program, stalls: IntArray, makespan: int) -> None:
-    """Each engine's cycles are all accounted for."""
+    """Check that the stall classes of each engine sum to the makespan."""
     sums = stalls.sum(axis=1)
     if (at := _first((sums != makespan) | (stalls < 0).any(axis=1))) is not None:
         name = program.engines[at].label
@@ -110,7 +110,10 @@ def check_stalls(program: Program, stalls: IntArray, makespan: int) -> None:
 
 
 def check_capacity(program: Program) -> None:
-    """Every buffer lies inside its memory; with `check_bytes`, live bytes then never exceed it."""
+    """Check that every buffer is inside its memory.
+
+    With `check_bytes` it follows that live bytes never exceed the capacity.
+    """
     buffers, chip = program.buffers, program.plan.hardware
     capacity = np.zeros(len(Memory), np.int64)
     capacity[Memory.LB_DATA] = chip.lb_data_bytes
@@ -120,14 +123,14 @@ def check_capacity(program: Program) -> None:
     capacity[Memory.DRAM] = chip.dram_bytes
     ends, limit = buffers.offset + buffers.size_bytes, capacity[buffers.memory]
     if (at := _first((buffers.offset < 0) | (ends > limit))) is not None:
-        what = f"{buffer_label(program, at)} does not lie in [0, {limit[at]})"
+        what = f"{buffer_label(program, at)} is not inside [0, {limit[at]})"
         raise InvariantError("TRACE_CAPACITY", what)
 
 
 def check_bytes(program: Program, live_from: IntArray, live_to: IntArray) -> None:
-    """No two live buffers share a byte.
+    """Check that no two live buffers share a byte.
 
-    Where the LB's data and weight parts are one pool, so are their addresses.
+    In a pooled LB, data and weight part have one address space.
     """
     buffers = program.buffers
     space = buffers.spaces(is_pooled=program.plan.hardware.is_pooled)
@@ -159,15 +162,17 @@ def buffer_label(program: Program, b: int) -> str:
 
 
 def _box_text(program: Program, tensor: int, box: Box) -> str:
-    """A box with the axes that its tensor has."""
+    """A box as text, with the axes of its tensor only."""
     shape = program.plan.semantics.graph.tensors[program.tensors[tensor]].shape
     return str(box[: len(shape)])
 
 
 def _writer(program: Program, writer: int | None) -> str:
-    return "nobody writes" if writer is None else f"{label(program, writer)} writes, not before it"
+    if writer is None:
+        return "no instruction writes"
+    return f"{label(program, writer)} writes, not before it"
 
 
 def _first(is_bad: Flags) -> int | None:
-    """The first index that holds; None: there is none."""
+    """The first index that is set; None: none is."""
     return int(is_bad.argmax()) if is_bad.any() else None

@@ -1,8 +1,8 @@
-"""Whether a Program itself keeps in order what must not swap, whatever the times turn out to be.
+"""Whether dependences of a Program order all conflicting accesses, whatever its cycles are.
 
-Lowering finds conflicts kernel by kernel and copies them; here they are looked for once more in the
-finished arrays, over all of a segment, and must follow from the conflicts, queues and segments
-there. A schedule that is right by luck of its times does not pass.
+Lowering finds conflicts kernel by kernel and copies them. This check finds conflicting accesses
+again in the Program's arrays, over a whole segment. Their order must follow from conflicts, queues
+and segments. A schedule that is correct only for its cycles is refused.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from graphturbo_core.sim.checks.clocks import are_in_order, chains_of
 from graphturbo_core.sim.checks.shared_boxes import pairs_within_buffers
 
 Rows = tuple[IntArray, IntArray, IntArray]
-"""Rows of the access table by buffer, where each buffer's begin, and the instruction of each."""
+"""Rows of the access table sorted by buffer, bounds of each buffer, instruction of each row."""
 
 
 def unordered_accesses(program: Program) -> tuple[int, int] | None:
-    """Two rows of the access table, the earlier first, that nothing keeps in order; None: none.
+    """Two conflicting rows of the access table without an order, the earlier first; None: none.
 
-    1. In a buffer, two accesses conflict when their boxes meet and one of them writes. A write
-       that covers an access stands for it from then on.
-    2. A buffer that takes bytes comes after all accesses of the one that had them last. Of each
-       chain of instructions (`chains_of`) the last one there stands for all before it, and the
-       first one here for all behind it: they start in order and end in order.
-    What segments keep in order is no pair.
+    1. Two accesses of a buffer conflict if their boxes intersect and one of them writes. A write
+       replaces the earlier accesses that it covers.
+    2. Accesses of a buffer conflict with those of the buffer that last had its bytes. For each
+       chain of instructions (`chains_of`), the last access of the old buffer and the first of the
+       new one suffice: a chain starts and ends in order.
+    3. Accesses in different segments are ordered.
+
     Cost: that of `pairs_within_buffers` and of `are_in_order`.
     """
     if not len(program.access_buffer):
@@ -47,24 +48,24 @@ def unordered_accesses(program: Program) -> tuple[int, int] | None:
 
 
 def _pairs_between_buffers(program: Program, rows: Rows) -> IntArray:
-    """Accesses of rule 2 that must be in order, the earlier first."""
+    """Pairs of accesses of rule 2, the earlier first; (pairs, 2)."""
     write = np.array(program.access_write, dtype=np.bool_)
     instruction = rows[2]
     of_rows = (chains_of(program)[instruction], int64(program.segment)[instruction])
     used, cells = _by_first_use(rows, write, program), _cells(program)
     longest = int(np.diff(rows[1]).max())
     last = np.empty(int(of_rows[0].max()) + 1, np.int64)
-    found = np.empty((0, 2), np.int64)
-    for _ in range(2):  # the first time they are only counted
+    pairs = np.empty((0, 2), np.int64)
+    for _ in range(2):  # the first pass only counts
         owner = np.full(int(cells[1].max()), -1, np.int64)
         spare = (owner, last, *np.empty((2, longest), np.int64))
-        count = _between_buffers((used, *cells), rows, of_rows, spare, found)
-        found = np.empty((count, 2), np.int64) if len(found) < count else found
-    return found
+        count = _between_buffers((used, *cells), rows, of_rows, spare, pairs)
+        pairs = np.empty((count, 2), np.int64) if len(pairs) < count else pairs
+    return pairs
 
 
 def _by_first_use(rows: Rows, write: NDArray[np.bool_], program: Program) -> IntArray:
-    """Buffers that are used, by first access; what nothing writes was there before all others."""
+    """Used buffers, sorted by first access; buffers without a write come first."""
     order, buffer_at, instruction = rows
     used = np.flatnonzero(np.diff(buffer_at))
     first = instruction[order[buffer_at[used]]]
@@ -75,7 +76,7 @@ def _by_first_use(rows: Rows, write: NDArray[np.bool_], program: Program) -> Int
 
 
 def _cells(program: Program) -> tuple[IntArray, IntArray]:
-    """First and end of every buffer's bytes in stretches of addresses that no buffer divides."""
+    """First and end cell of every buffer; all buffers' ends divide the addresses into cells."""
     buffers = program.buffers
     space = buffers.spaces(is_pooled=program.plan.hardware.is_pooled)
     ends = buffers.offset + buffers.size_bytes
@@ -93,12 +94,11 @@ def _between_buffers(
     places: tuple[IntArray, IntArray, IntArray, IntArray],
     found: IntArray,
 ) -> Integer:
-    """Pairs of rule 2 into `found`, or only counted where it is empty; how many they are.
+    """Write pairs of rule 2 to `found` (only count if it is empty); return their number.
 
-    `used`: buffers in order of first use; of every buffer the first and the end of its bytes,
-    counted in stretches that no buffer divides. `of_rows`: chain and segment of every access.
-    `places`: the owner of each stretch (-1: none yet), and room for a row a chain and, twice, for
-    those of a buffer.
+    `used`: buffers in order of first use, and the first and end cell of every buffer. `of_rows`:
+    chain and segment of every access. `places`: the owner of each cell (-1: none), and work arrays
+    with one row per chain and, twice, one row per access of a buffer.
     """
     order, begin, stop = used
     chain, segment = of_rows
@@ -124,16 +124,16 @@ def _between_buffers(
 def _ends_of_chains(
     rows: Rows, buffer: Integer, is_first: bool, chain: IntArray, places: tuple[IntArray, IntArray]
 ) -> Integer:
-    """A buffer's accesses that are the first, or the last, of their chain; how many they are.
+    """Write a buffer's accesses that are the first, or the last, of their chain; return the number.
 
-    In sequence order at the front of the second of `places`; the first one: a row a chain.
+    `places`: work array with one row per chain, and the result, in sequence order.
     """
     by_buffer, buffer_at, _ = rows
     end, found = places
     begin, stop = buffer_at[buffer], buffer_at[buffer + 1]
     for at in range(begin, stop):
         row = by_buffer[begin + stop - 1 - at if is_first else at]
-        end[chain[row]] = row  # the one that comes last here stays
+        end[chain[row]] = row  # the last assignment remains
     count = 0
     for at in range(begin, stop):
         row = by_buffer[at]
@@ -147,7 +147,7 @@ def _ends_of_chains(
 def _add_all(
     lasts: IntArray, firsts: IntArray, segment: IntArray, found: IntArray, count: Integer
 ) -> Integer:
-    """Pairs of all of these with all of those, unless segments keep them in order."""
+    """Add all pairs of `lasts` and `firsts` that are in one segment; return the new count."""
     for earlier in lasts:
         for later in firsts:
             if segment[earlier] < segment[later]:

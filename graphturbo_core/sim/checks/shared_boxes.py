@@ -1,8 +1,8 @@
-"""Accesses of one buffer that must not swap: their boxes meet and one of them writes.
+"""Conflicting accesses of one buffer: their boxes intersect and one of them writes.
 
-Lowering looks for the same thing in another way, by cells along an axis. Here the different boxes
-of a buffer are sorted and swept once to learn which of them meet, and the accesses, in sequence
-order, look at those only: a mistake in one of the two shows in the other.
+Lowering finds them by cells along an axis. Here one sweep over the sorted distinct boxes of a
+buffer finds which of them intersect. Then each access, in sequence order, is compared with accesses
+of these boxes only. So an error in one algorithm shows as a difference to the other.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from graphturbo_core.products.program import IntArray, Program
 Boxes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 Run = tuple[IntArray, Flags, tuple[Boxes, Boxes]]
-"""Accesses in sequence order: the instruction of each, whether it writes, its box."""
+"""Accesses in sequence order: instruction, whether it writes, box."""
 Sorting = tuple[IntArray, IntArray, IntArray]
-"""Room to sort in: keys, the rows in their order, the same for the next pass."""
+"""Work arrays of a sort: keys, rows in sorted order, rows of the next pass."""
 IS_WRITTEN, FIRST_LINK, LAST_WRITE, LAST_READ = 0, 1, 2, 3
-"""Columns of the table of rooms. A room is the accesses of one box, numbered as the first of them.
-The first link to a room that it meets; what no write has covered: its write, the last of its reads;
--1: none."""
+"""Columns of the table of buckets. A bucket is the set of accesses of one box, numbered by its
+first access. Columns: whether one of them writes; the first link to an intersecting bucket; the
+write and the last read that no later write has covered; -1: none."""
 FEW_ACCESSES = 32
-"""Up to so many accesses of a buffer, all pairs of boxes are compared (our choice)."""
+"""Accesses of a buffer up to which all pairs of boxes are compared (our choice)."""
 HASH_BITS, HASH_FACTOR = 31, 1_000_003
-"""Of the number in a sort key that brings equal boxes together, and what makes it (our choice)."""
+"""Bits and factor of the hash in a sort key that makes equal boxes adjacent (our choice)."""
 
 
 def pairs_within_buffers(program: Program, order: IntArray, instruction: IntArray) -> IntArray:
-    """Rows of the access table, the earlier first, whose accesses a segment must keep in order.
+    """Pairs of conflicting rows of the access table in one segment, the earlier first; (pairs, 2).
 
-    `order`: the rows by buffer, each in sequence order; `instruction`: that of each row. A write
-    that covers an access stands for it from then on. By buffer, then by the later row.
-    Cost: accesses times the rooms that each one meets, and of each buffer the pairs of rooms, one
-    of them written, that overlap along one axis.
+    `order`: rows sorted by buffer, then sequence number; `instruction`: the instruction of each
+    row. A write replaces the earlier accesses that it covers. Pairs are sorted by buffer, then by
+    the later row. Cost: accesses times the buckets that each intersects; plus, per buffer, pairs of
+    buckets, one of them written, that overlap along one axis.
     """
     owner, buffer = instruction[order], program.access_buffer[order]
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(buffer) != 0) | (np.diff(program.segment[owner]) != 0)
     run_at = np.append(np.flatnonzero(is_first), len(order))
-    # Copies, so that the accesses of a buffer lie side by side: each look would miss the cache.
+    # Copies, so that the accesses of a buffer are contiguous: without them, reads miss the cache.
     boxes = (rows_of(program.access_lo, order), rows_of(program.access_hi, order))
     write = np.array(program.access_write[order], dtype=np.bool_)
     is_written = np.logical_or.reduceat(write, run_at[:-1])
@@ -51,17 +51,17 @@ def pairs_within_buffers(program: Program, order: IntArray, instruction: IntArra
 
 
 def _places(runs: IntArray) -> tuple[tuple[IntArray, ...], Sorting]:
-    """What each run fills anew, as long as the longest one needs it."""
+    """Work arrays for the longest run; each run overwrites them."""
     longest = int((runs[:, 1] - runs[:, 0]).max(initial=0))
-    room, before, found = np.empty((3, longest), np.int64)
-    rooms, waiting = np.empty((longest, 4), np.int64), np.empty((2, longest), np.int64)
+    bucket, before, distinct = np.empty((3, longest), np.int64)
+    buckets, waiting = np.empty((longest, 4), np.int64), np.empty((2, longest), np.int64)
     keys, ordered, other = np.empty((3, 2 * longest), np.int64)
-    return (room, rooms, before, found, waiting), (keys, ordered, other)
+    return (bucket, buckets, before, distinct, waiting), (keys, ordered, other)
 
 
 @compiled_part
 def _put(rows: IntArray, used: Integer, one: Integer, other: Integer) -> IntArray:
-    """The rows with this one behind those in use, in a longer array where they were full."""
+    """The rows with (one, other) appended, in a longer array if they were full."""
     if used == len(rows):
         longer = np.empty((2 * used, 2), np.int64)
         for row in range(used):  # a loop: to assign a slice takes seconds to compile
@@ -91,9 +91,9 @@ def _covers(boxes: tuple[Boxes, Boxes], outer: Integer, inner: Integer) -> bool:
 
 @compiled_part
 def _sorted_rows(count: Integer, sorting: Sorting) -> IntArray:
-    """The first so many rows by key, equal ones in their order: stretches are merged two by two.
+    """The first `count` rows sorted by key; a stable merge sort.
 
-    By hand: numpy's own sorts take several seconds to compile.
+    Written out, since numpy's sorts take several seconds to compile.
     """
     keys, ordered, other = sorting
     for row in range(count):
@@ -120,10 +120,10 @@ def _sorted_rows(count: Integer, sorting: Sorting) -> IntArray:
 
 @compiled_part
 def _axis_apart(boxes: tuple[Boxes, Boxes], sorting: Sorting) -> Integer:
-    """The axis along which most pairs of these boxes lie apart; the first of equals.
+    """The axis along which most pairs of boxes are disjoint; ties: the first axis.
 
-    Ends (even keys) and begins (odd ones) are sorted as one, an end before a begin at its place:
-    each begin then lies apart from the ends before it.
+    Ends (even keys) and begins (odd keys) are sorted together, an end before a begin of equal
+    value. A box is disjoint from all boxes whose end is sorted before its begin.
     """
     lo, hi = boxes
     keys = sorting[0]
@@ -150,71 +150,74 @@ def _axis_apart(boxes: tuple[Boxes, Boxes], sorting: Sorting) -> Integer:
 
 @compiled_part
 def _in_sweep_order(boxes: tuple[Boxes, Boxes], axis: Integer, sorting: Sorting) -> IntArray:
-    """Sorted by where they begin on the axis, then by a hash: what is equal stands together.
+    """Rows sorted by begin on the axis, then by a hash, so that equal boxes are adjacent.
 
-    Where others come between by chance, a box only gets a second room.
+    If hashes collide, equal boxes may not be adjacent. Then a box has two buckets, which is valid.
     """
     lo, hi = boxes
     keys = sorting[0]
     for row in range(len(lo)):
         number = np.int64(0)
-        for each in range(lo.shape[1]):
-            number = (number * HASH_FACTOR + lo[row, each]) * HASH_FACTOR + hi[row, each]
+        for column in range(lo.shape[1]):
+            number = (number * HASH_FACTOR + lo[row, column]) * HASH_FACTOR + hi[row, column]
         keys[row] = (np.int64(lo[row, axis]) << HASH_BITS) | (number & ((1 << HASH_BITS) - 1))
     return _sorted_rows(len(lo), sorting)
 
 
 @compiled_part
-def _make_rooms(
-    ordered: IntArray, of: Run, room: IntArray, rooms: IntArray, found: IntArray
+def _make_buckets(
+    ordered: IntArray, of: Run, bucket: IntArray, buckets: IntArray, distinct: IntArray
 ) -> Integer:
-    """Give every access its room, and fill the table; how many are `found`, in the same order."""
+    """Assign each access to a bucket and fill the table; return the number of buckets.
+
+    `distinct`: result, the bucket numbers.
+    """
     _, write, boxes = of
     count = np.int64(0)
     for place in range(len(write)):
         row = ordered[place]
-        known = found[count - 1]
+        known = distinct[count - 1]
         if count == 0 or not (_covers(boxes, known, row) and _covers(boxes, row, known)):
             known = row
-            rooms[row, FIRST_LINK] = rooms[row, LAST_WRITE] = rooms[row, LAST_READ] = -1
-            rooms[row, IS_WRITTEN] = 0
-            found[count] = row
+            buckets[row, FIRST_LINK] = buckets[row, LAST_WRITE] = buckets[row, LAST_READ] = -1
+            buckets[row, IS_WRITTEN] = 0
+            distinct[count] = row
             count += 1
-        room[row] = known
-        rooms[known, IS_WRITTEN] |= write[row]
+        bucket[row] = known
+        buckets[known, IS_WRITTEN] |= write[row]
     return count
 
 
 @compiled_part
 def _not_passed(waiting: IntArray, count: Integer, begin: Integer, hi: Boxes, axis: Integer) -> int:
-    """Move those that end behind `begin` to the front; how many they are."""
-    kept = 0
+    """Move buckets that end after `begin` to the front; return their number."""
+    left = 0
     for place in range(count):
         if hi[waiting[place], axis] > begin:
-            waiting[kept] = waiting[place]
-            kept += 1
-    return kept
+            waiting[left] = waiting[place]
+            left += 1
+    return left
 
 
 @compiled_part
 def _link(
-    found: IntArray,
+    distinct: IntArray,
     axis: Integer,
     boxes: tuple[Boxes, Boxes],
     tables: tuple[IntArray, IntArray, IntArray],
 ) -> IntArray:
-    """Links (a room, the next link) of each room to those that it meets, one of the two written.
+    """Links (bucket, next link) from each bucket to intersecting ones, if one of both is written.
 
-    `axis`: the one along which they are sorted; -1: not sorted. `tables`: of rooms, of links, and
-    of the rooms, unwritten and written, that may meet the next ones.
+    `axis`: the axis of the sort; -1: not sorted. `tables`: buckets, links, and the buckets,
+    unwritten and written, that may intersect the next ones.
     """
     lo, hi = boxes
-    rooms, links, waiting = tables
+    buckets, links, waiting = tables
     counts = np.zeros(2, np.int64)
     used = np.int64(0)
-    for row in found:
-        kind = rooms[row, IS_WRITTEN]
-        waiting[kind, counts[kind]] = row  # a room meets itself
+    for row in distinct:
+        kind = buckets[row, IS_WRITTEN]
+        waiting[kind, counts[kind]] = row  # a bucket intersects itself
         counts[kind] += 1
         for met in range(1 - kind, 2):
             if axis >= 0:
@@ -224,12 +227,12 @@ def _link(
                 other = waiting[met, place]
                 if not _meets(boxes, row, other):
                     continue
-                links = _put(links, used, other, rooms[row, FIRST_LINK])
-                rooms[row, FIRST_LINK] = used
+                links = _put(links, used, other, buckets[row, FIRST_LINK])
+                buckets[row, FIRST_LINK] = used
                 used += 1
                 if other != row:
-                    links = _put(links, used, row, rooms[other, FIRST_LINK])
-                    rooms[other, FIRST_LINK] = used
+                    links = _put(links, used, row, buckets[other, FIRST_LINK])
+                    buckets[other, FIRST_LINK] = used
                     used += 1
     return links
 
@@ -239,41 +242,41 @@ def _add_pairs(
     of: Run,
     places: tuple[IntArray, IntArray, IntArray, IntArray],
     begin: Integer,
-    found: tuple[IntArray, Integer],
+    pairs_so_far: tuple[IntArray, Integer],
 ) -> tuple[IntArray, Integer]:
-    """The pairs with those of one run of accesses from `begin` on; how many there are then.
+    """Add the pairs of one run of accesses that starts at `begin`; return pairs and their number.
 
-    `places`: the room of each access, the table of rooms, the links, and, filled here, the read of
-    the same room before each read. An instruction is in order with itself.
+    `places`: the bucket of each access, the table of buckets, the links, and a work array: per
+    read, the previous read of the same bucket. Two accesses of one instruction are no pair.
     """
     instruction, write, boxes = of
-    room, rooms, links, before = places
-    pairs, count = found
+    bucket, buckets, links, before = places
+    pairs, count = pairs_so_far
     for later in range(len(instruction)):
-        own = room[later]
-        link = rooms[own, FIRST_LINK]
+        this = bucket[later]
+        link = buckets[this, FIRST_LINK]
         while link >= 0:
             other = links[link, 0]
             link = links[link, 1]
-            earlier = rooms[other, LAST_WRITE]
+            earlier = buckets[other, LAST_WRITE]
             if earlier >= 0 and instruction[earlier] != instruction[later]:
                 pairs = _put(pairs, count, begin + earlier, begin + later)
                 count += 1
             if not write[later]:
                 continue
-            earlier = rooms[other, LAST_READ]
+            earlier = buckets[other, LAST_READ]
             while earlier >= 0:
                 if instruction[earlier] != instruction[later]:
                     pairs = _put(pairs, count, begin + earlier, begin + later)
                     count += 1
                 earlier = before[earlier]
-            if _covers(boxes, own, other):
-                rooms[other, LAST_WRITE] = rooms[other, LAST_READ] = -1
+            if _covers(boxes, this, other):
+                buckets[other, LAST_WRITE] = buckets[other, LAST_READ] = -1
         if write[later]:
-            rooms[own, LAST_WRITE] = later
+            buckets[this, LAST_WRITE] = later
         else:
-            before[later] = rooms[own, LAST_READ]
-            rooms[own, LAST_READ] = later
+            before[later] = buckets[this, LAST_READ]
+            buckets[this, LAST_READ] = later
     return pairs, count
 
 
@@ -281,12 +284,12 @@ def _add_pairs(
 def _pairs_of_runs(
     runs: IntArray, of: Run, places: tuple[IntArray, ...], sorting: Sorting
 ) -> IntArray:
-    """All pairs of accesses that lie in one run, each with the first of the two in front.
+    """All pairs of conflicting accesses of one run, the earlier first.
 
-    `runs`: begin and end of each; `places`, `sorting`: filled anew for each of them.
+    `runs`: begin and end of each; `places`, `sorting`: work arrays.
     """
     instruction, write, (lo, hi) = of
-    room, rooms, before, found, waiting = places
+    bucket, buckets, before, distinct, waiting = places
     links = np.empty((1024, 2), np.int64)
     pairs = np.empty((1024, 2), np.int64)
     used: Integer = np.int64(0)
@@ -302,7 +305,7 @@ def _pairs_of_runs(
         else:
             for row in range(end - begin):
                 ordered[row] = row
-        count = _make_rooms(ordered, run, room, rooms, found)
-        links = _link(found[:count], axis, boxes, (rooms, links, waiting))
-        pairs, used = _add_pairs(run, (room, rooms, links, before), begin, (pairs, used))
+        count = _make_buckets(ordered, run, bucket, buckets, distinct)
+        links = _link(distinct[:count], axis, boxes, (buckets, links, waiting))
+        pairs, used = _add_pairs(run, (bucket, buckets, links, before), begin, (pairs, used))
     return pairs[:used]

@@ -1,7 +1,7 @@
-"""Whether all that is read, by instructions and as the graph's outputs, was written before.
+"""Whether every box that an instruction reads, and every graph output, was written before.
 
-Replay finds that out too, on numbers; here it follows from the arrays alone, on every run. That a
-write has the lower number is enough: the check of order sees to it that it has ended by then.
+Replay checks this on numbers. This check uses the Program's arrays only and runs every time. It
+compares sequence numbers: `ordering.py` checks that an earlier write has ended.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from graphturbo_core.sim.checks.first_writes import NEVER, Accesses, Flags, firs
 
 
 class Unwritten(NamedTuple):
-    """What is read too early: the access that does, the box of it, and who writes that.
+    """A box that is read before it is written.
 
-    `access`: a row of the access table, or of what is handed out. `writer`: the first instruction
-    that writes some of `box`; None: none does.
+    `access`: a row of the access table, or an index of the graph's outputs. `writer`: the first
+    instruction that writes a part of `box`; None: none does.
     """
 
     access: int
@@ -31,8 +31,8 @@ class Unwritten(NamedTuple):
     writer: int | None
 
 
-class Handed(NamedTuple):
-    """A part of a graph output that a kernel leaves in DRAM; `buffer` -1: there is none for it."""
+class OutputPart(NamedTuple):
+    """A part of a graph output that a kernel writes to DRAM; `buffer` -1: it has no buffer."""
 
     kernel: int
     tensor: str
@@ -41,37 +41,39 @@ class Handed(NamedTuple):
 
 
 def unwritten_read(program: Program) -> Unwritten | None:
-    """The first read of what no earlier instruction wrote, buffer by buffer; None: there is none.
+    """The first read of a box that no earlier instruction wrote, buffer by buffer; None: none.
 
-    1. Graph inputs and weights lie in DRAM from the start.
-    2. Where cores stand for others, nothing is known of what the others leave in GB and DRAM.
-    3. Anywhere else an element is there from the first instruction on that writes it. An
-       instruction reads before it writes.
-    Cost: writes times the depth of the tree that divides a buffer between them, and reads times the
-    parts that they meet before all of these are written.
+    1. Graph inputs and weights are in DRAM from the start.
+    2. If cores represent equivalent ones, GB and DRAM are not checked: the writes of the cores that
+       are not simulated are unknown.
+    3. In all other buffers an element is written by its first writer. An instruction reads before
+       it writes.
+
+    Cost: writes times the depth of the tree that divides a buffer, plus reads times the parts that
+    they intersect.
     """
     accesses = (owners(program.access_at), program.access_write)
     boxes = (program.access_lo, program.access_hi)
-    return _first(program.access_buffer, (*accesses, boxes), ~_is_passed_over(program))
+    return _first(program.access_buffer, (*accesses, boxes), ~_is_unchecked(program))
 
 
-def unwritten_output(program: Program) -> tuple[Handed, Unwritten] | None:
+def unwritten_output(program: Program) -> tuple[OutputPart, Unwritten] | None:
     """The first part of a graph output that is not in DRAM at the end; None: there is none.
 
-    Nothing is known where cores stand for others.
+    Not checked if cores represent equivalent ones (rule 2 of `unwritten_read`).
     """
-    handed = () if _is_folded(program) else _handed_out(program)
-    if not handed:
+    parts = () if _is_folded(program) else _output_parts(program)
+    if not parts:
         return None
-    buffer = np.array([part.buffer for part in handed], dtype=np.int64)
-    corners = np.tile(np.array([[[0]], [[1]]], dtype=np.int32), (1, len(handed), MAX_RANK))
-    for row, part in enumerate(handed):
+    buffer = np.array([part.buffer for part in parts], dtype=np.int64)
+    corners = np.tile(np.array([[[0]], [[1]]], dtype=np.int32), (1, len(parts), MAX_RANK))
+    for row, part in enumerate(parts):
         corners[:, row, : len(part.box)] = np.array(part.box, dtype=np.int32).reshape(-1, 2).T
     is_used = np.zeros(len(program.buffers.memory) + 1, dtype=np.bool_)
     is_used[buffer] = True
     rows = np.flatnonzero(program.access_write & is_used[program.access_buffer])
     both = np.concatenate((program.access_buffer[rows], buffer))
-    instruction = np.append(owners(program.access_at)[rows], [program.size] * len(handed))
+    instruction = np.append(owners(program.access_at)[rows], [program.size] * len(parts))
     boxes = (
         np.concatenate((program.access_lo[rows], corners[0])),
         np.concatenate((program.access_hi[rows], corners[1])),
@@ -81,16 +83,16 @@ def unwritten_output(program: Program) -> tuple[Handed, Unwritten] | None:
     if found is None:
         return None
     at = found.access - len(rows)
-    return handed[at], found._replace(access=at)
+    return parts[at], found._replace(access=at)
 
 
 def _is_folded(program: Program) -> bool:
-    """Whether some cores stand for others, so that not all instructions are there."""
+    """Whether some cores represent equivalent ones, whose instructions are not in the Program."""
     return any(engine.cores > 1 for engine in program.engines)
 
 
-def _handed_out(program: Program) -> tuple[Handed, ...]:
-    """What kernels answer for of the graph's outputs."""
+def _output_parts(program: Program) -> tuple[OutputPart, ...]:
+    """Non-empty parts of graph outputs that kernels compute."""
     plan, buffers = program.plan, program.buffers
     graph = plan.semantics.graph
     in_dram = np.flatnonzero(buffers.memory == Memory.DRAM)
@@ -98,17 +100,16 @@ def _handed_out(program: Program) -> tuple[Handed, ...]:
     number = {name: at for at, name in enumerate(program.tensors)}
     outputs = graph.output_names
     computed = {name for name in outputs if graph.tensors[name].kind is TensorKind.ACTIVATION}
-    found = []
+    parts = []
     for at, kernel in enumerate(plan.kernels):
-        handed = kernel.outputs.keys() & computed
-        for name in sorted(handed):
+        for name in sorted(kernel.outputs.keys() & computed):
             key = number.get(name, -1), CLUSTER_CORE - plan.cluster_of(at)
-            found.append(Handed(at, name, kernel.outputs[name], place.get(key, -1)))
-    return tuple(part for part in found if not is_empty(part.box))
+            parts.append(OutputPart(at, name, kernel.outputs[name], place.get(key, -1)))
+    return tuple(part for part in parts if not is_empty(part.box))
 
 
-def _is_passed_over(program: Program) -> Flags:
-    """Buffers of which nothing is to be told: rules 1 and 2."""
+def _is_unchecked(program: Program) -> Flags:
+    """Per buffer, whether rule 1 or 2 of `unwritten_read` excludes it."""
     memory, tensors = program.buffers.memory, program.plan.semantics.graph.tensors
     is_given = np.array(
         [tensors[name].kind is not TensorKind.ACTIVATION for name in program.tensors], np.bool_
@@ -118,14 +119,14 @@ def _is_passed_over(program: Program) -> Flags:
     return np.asarray(is_full | (is_far & _is_folded(program)))
 
 
-def _first(buffer: NDArray[Any], accesses: Accesses, is_looked_at: Flags) -> Unwritten | None:
-    """The first access of these buffers that reads what is not written yet; None: there is none."""
+def _first(buffer: NDArray[Any], accesses: Accesses, is_checked: Flags) -> Unwritten | None:
+    """The first access of the checked buffers that reads an unwritten box; None: there is none."""
     order = np.argsort(buffer, kind="stable")
-    order = order[is_looked_at[buffer[order]]]
+    order = order[is_checked[buffer[order]]]
     if not len(order):
         return None
     run_at = np.flatnonzero(np.diff(buffer[order], prepend=-2) != 0)
-    # Copies, so that the accesses of a buffer lie side by side: each look would miss the cache.
+    # Copies, so that the accesses of a buffer are contiguous: without them, reads miss the cache.
     instruction, write, (lo, hi) = accesses
     boxes = (rows_of(lo, order), rows_of(hi, order))
     run = (int64(instruction[order]), np.array(write[order], dtype=np.bool_), boxes)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import prod
 
 from graphturbo_core.plain_yaml import shown
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Group, KernelPlan, Plan, ReadyStep
 from graphturbo_core.products.scheduling import Scheduling
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.ordering import ready_steps_of
 from graphturbo_core.strategies.layers.carry import Carry, carry_axis, split_carry
@@ -99,8 +99,8 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         cooperation=shared,
         stays=_stays(kernels, record.stays),
     )
-    if plan.stay_fault:
-        raise record_refused(plan.stay_fault, "stays")
+    if plan.retention_fault:
+        raise record_refused(plan.retention_fault, "stays")
     return plan
 
 

@@ -19,7 +19,7 @@ from graphturbo_core.strategies.layers.carry import split_carry
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.runs import ALONE, Run, Runs
-from graphturbo_core.strategies.steps.assemble import Recipe, assemble_team
+from graphturbo_core.strategies.steps.assemble import Recipe, assemble_cluster_parallel
 from graphturbo_core.strategies.steps.instances import Section, instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
@@ -34,11 +34,11 @@ _Way = tuple[int, Run | None, int]
 
 
 def cooperating_plans(
-    target: Target, splitter: Splitter, level: Level, *, is_lent: bool
+    target: Target, splitter: Splitter, level: Level, *, has_remote_dram: bool
 ) -> Iterator[tuple[str, Plan]]:
-    """Distinct plans by name, one per price of splits; `is_lent`: see `Cooperation`."""
+    """Distinct plans by name, one per price of splits; `has_remote_dram`: see `Cooperation`."""
     graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-    runs = Runs(target, graph, splitter, is_lent)
+    runs = Runs(target, graph, splitter, has_remote_dram)
     known: list[list[tuple[int, int]]] = []
     for price in PRICES:
         chosen = cheapest_runs(runs, price)
@@ -125,8 +125,12 @@ def _plan(target: Target, runs: Runs, chosen: Sequence[Run], level: Level) -> Pl
         has_gb_inside=True,
         decisions=tuple(map(_decision, chosen, sections)),
     )
-    return assemble_team(
-        target, recipe, instances, list(_steps(target, chosen, sections)), is_lent=runs.is_lent
+    return assemble_cluster_parallel(
+        target,
+        recipe,
+        instances,
+        list(_steps(target, chosen, sections)),
+        has_remote_dram=runs.has_remote_dram,
     )
 
 

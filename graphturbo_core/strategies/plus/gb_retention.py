@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan, Residency
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.weight_bytes import product_reads
 from graphturbo_core.strategies.steps.kernels import PlanCost
 

@@ -282,7 +282,9 @@ class Plus:
         """Plans whose clusters share the round; none with a fence, where all would wait."""
         splitter, level = self.full.splitter, self.full.level
         if self.having.cooperation and has_idle(target) and not level.scheduling.has_fence:
-            yield from cooperating_plans(target, splitter, level, is_lent=self.having.lending)
+            yield from cooperating_plans(
+                target, splitter, level, has_remote_dram=self.having.lending
+            )
 
 
 def has_idle(target: Target) -> bool:
@@ -293,7 +295,7 @@ def has_idle(target: Target) -> bool:
 def lent_plan(target: Target, plan: Plan) -> Plan:
     """A plan of one cluster that reads weights through all clusters' DRAM."""
     kernels = len(plan.kernels)
-    lent = Cooperation(target.clusters, (0,) * kernels, tuple(range(kernels)), is_lent=True)
+    lent = Cooperation(target.clusters, (0,) * kernels, tuple(range(kernels)), has_remote_dram=True)
     return replace(plan, cooperation=lent)
 
 

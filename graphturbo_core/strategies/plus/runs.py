@@ -59,12 +59,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs:
-    """Cost of runs of layers on this chip; `is_lent`: see `Cooperation`."""
+    """Cost of runs of layers on this chip; `has_remote_dram`: see `Cooperation`."""
 
     target: Target
     graph: LayerGraph
     splitter: Splitter
-    is_lent: bool = False
+    has_remote_dram: bool = False
 
     @property
     def count(self) -> int:
@@ -105,7 +105,7 @@ class Runs:
     def _shares(self) -> int:
         """DRAM shares that one cluster reads at a time: at most its DMA engines."""
         chip = self.target.hardware
-        return min(self.target.clusters, chip.dma_engines) if self.is_lent else 1
+        return min(self.target.clusters, chip.dma_engines) if self.has_remote_dram else 1
 
     def _split(self, part: SubGraph, axis: int) -> Run | None:
         """The run split along an axis of its last result; None if it cannot be split."""

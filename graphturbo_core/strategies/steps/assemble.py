@@ -73,19 +73,19 @@ def _conflict_scope(target: Target, recipe: Recipe) -> Scope | None:
     return Scope.GB if target.hardware.gb_bytes else Scope.DRAM
 
 
-def assemble_team(
+def assemble_cluster_parallel(
     target: Target,
     recipe: Recipe,
     graph: InstanceGraph,
     steps: Sequence[Mapping[int, int]],
     *,
-    is_lent: bool = False,
+    has_remote_dram: bool = False,
 ) -> Plan:
     """Bind, place and number the kernels of a cluster-parallel plan.
 
     `steps`: per step of the chip, the instance of each cluster. LB and GB contents between kernels
     are decided as for a single cluster, but tensors that another cluster reads go to DRAM.
-    `is_lent`: see `Cooperation`.
+    `has_remote_dram`: see `Cooperation`.
     """
     bound = bind_all(target, graph)
     cluster_of = {number: cluster for step in steps for cluster, number in step.items()}
@@ -106,7 +106,10 @@ def assemble_team(
     return replace(
         _plan(target, recipe, tuple(made[steps[at][cluster]] for at, cluster in places)),
         cooperation=Cooperation(
-            target.clusters, tuple(c for _, c in places), tuple(at for at, _ in places), is_lent
+            target.clusters,
+            tuple(c for _, c in places),
+            tuple(at for at, _ in places),
+            has_remote_dram,
         ),
     )
 

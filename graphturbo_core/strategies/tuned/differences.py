@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from graphturbo_core.ir.boxes import volume
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Decision, Group, Plan, Scope, along_text
-from graphturbo_core.products.stays import GbRetention
 
 Numbers = dict[str, int | float | str]
 STEP = "search"
@@ -203,6 +203,6 @@ def clusters_text(plan: Plan) -> str:
     shared = plan.cooperation
     if shared is None:
         return "one works"
-    lent = ", weights through all clusters' DRAM" if shared.is_lent else ""
+    lent = ", weights through all clusters' DRAM" if shared.has_remote_dram else ""
     kernels = ", ".join(str(len(shared.kernels_of(cluster))) for cluster in shared.working)
     return f"{len(shared.working)} work on {kernels} kernels{lent}"

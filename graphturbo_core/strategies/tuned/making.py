@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import KernelPlan, Plan, Residency
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.graphturbo.ordering import ready_steps_of
 from graphturbo_core.strategies.plan_files.record import SEARCHED
 from graphturbo_core.strategies.plus.cooperating import plan_at_price
@@ -34,8 +34,8 @@ class PlanDraft:
 
     `waits`: places of the groups that run only after all earlier groups. `residencies`: of weights
     that differ from the rules. `price`: percent at which clusters split runs of layers, 0 if one
-    cluster runs all; if above 0, groups, order and retentions are not used. `is_lent`: remote DRAM
-    shares.
+    cluster runs all; if above 0, groups, order and retentions are not used. `has_remote_dram`: see
+    `Cooperation`.
     """
 
     cuts: tuple[GroupCut, ...]
@@ -46,7 +46,7 @@ class PlanDraft:
     is_scheduled: bool
     staying: Staying = NO_STAYS
     price: int = 0
-    is_lent: bool = False
+    has_remote_dram: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,21 @@ class Maker:
 
     def draft(self, point: Point) -> PlanDraft:
         """The draft of a point; values without effect are left out."""
-        is_lent = point.get(LENDING, AS_IS) == LENT
-        wanted, price = tuple(self._wanted(point).items()), self._price(point, is_lent=is_lent)
+        has_remote_dram = point.get(LENDING, AS_IS) == LENT
+        wanted = tuple(self._wanted(point).items())
+        price = self._price(point, has_remote_dram=has_remote_dram)
         if price:
             order = next(iter(ORDERS))
-            return PlanDraft((), order, (), wanted, Nearest.LB, True, price=price, is_lent=is_lent)
+            return PlanDraft(
+                (),
+                order,
+                (),
+                wanted,
+                Nearest.LB,
+                True,
+                price=price,
+                has_remote_dram=has_remote_dram,
+            )
         start, cuts = self._shaper.start(point), self._shaper.cuts(point)
         classes = self.space.classes
         return PlanDraft(
@@ -81,7 +91,7 @@ class Maker:
             Nearest.GB if point.get("hand on", AS_IS) == Nearest.GB.value else Nearest.LB,
             start.is_scheduled,
             staying(point, classes, self._weights),
-            is_lent=is_lent,
+            has_remote_dram=has_remote_dram,
         )
 
     def plan(self, draft: PlanDraft, stays: tuple[GbRetention, ...] = ()) -> Plan:
@@ -90,26 +100,28 @@ class Maker:
         Raises:
             CapacityError: TOO_MANY_PIECES.
         """
-        made = self._teams[draft.price, draft.is_lent] if draft.price else self._alone(draft)
+        key = draft.price, draft.has_remote_dram
+        made = self._cluster_parallel[key] if draft.price else self._alone(draft)
         assert made is not None
         if draft.residencies:
             wanted = dict(draft.residencies)
             made = replace(made, kernels=tuple(_held(kernel, wanted) for kernel in made.kernels))
         made = replace(made, stays=stays)
-        return lent_plan(self.target, made) if draft.is_lent and not draft.price else made
+        return lent_plan(self.target, made) if draft.has_remote_dram and not draft.price else made
 
-    def _price(self, point: Point, *, is_lent: bool) -> int:
+    def _price(self, point: Point, *, has_remote_dram: bool) -> int:
         """Price for cluster-parallel runs; 0: none, no run is split, or too many pieces."""
         price = SPLITS.get(point.get(COOPERATION, AS_IS), 0)
-        if price and (price, is_lent) not in self._teams:
+        key = price, has_remote_dram
+        if price and key not in self._cluster_parallel:
             splitter = plain_splitter(self.target)
-            runs = Runs(self.target, self.space.graph, splitter, is_lent)
+            runs = Runs(self.target, self.space.graph, splitter, has_remote_dram)
             made = plan_at_price(runs, price)
-            self._teams[price, is_lent] = made and replace(made, strategy=NAME, decisions=())
-        return price if price and self._teams[price, is_lent] is not None else 0
+            self._cluster_parallel[key] = made and replace(made, strategy=NAME, decisions=())
+        return price if price and self._cluster_parallel[key] is not None else 0
 
     @cached_property
-    def _teams(self) -> dict[tuple[int, bool], Plan | None]:
+    def _cluster_parallel(self) -> dict[tuple[int, bool], Plan | None]:
         return {}
 
     def _alone(self, draft: PlanDraft) -> Plan:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.gb_retention import (
     chosen_stays,
     paying_stays,

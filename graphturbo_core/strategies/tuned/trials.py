@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.errors import CapacityError, PlanError
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.steps.kernels import Cost, PlanCost
 from graphturbo_core.strategies.tuned.beyond import PAID

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphturbo_core.lowering.team import Team
+from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.verify.static.claim_rows import (
@@ -14,10 +14,10 @@ from graphturbo_core.verify.static.claim_rows import (
     first_claim,
     moves_of,
 )
-from graphturbo_core.verify.static.ports import engine_ports, ports, routes, team_of
+from graphturbo_core.verify.static.ports import chip_numbering, engine_ports, ports, routes
 
 
-def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
+def _compute_ways(program: Program, numbering: ChipNumbering) -> tuple[IntArray, IntArray]:
     """Rows and channels of computes' accesses to GB and DRAM, and the bytes of each pair.
 
     The bytes of an op larger than LB also pass the LB port of its engine's core.
@@ -29,10 +29,10 @@ def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
     passing = program.plan.semantics.passing_ops
     is_passing = np.array([op.name in passing for op in program.plan.semantics.graph.ops])
     through = np.flatnonzero(is_passing[program.op[rows]])
-    port = engine_ports(program, team)[program.engine[rows[through]]]
+    port = engine_ports(program, numbering)[program.engine[rows[through]]]
     pairs = np.column_stack((
         np.concatenate((rows, rows[through])),
-        np.concatenate((ports(program, team)[program.access_buffer[found]], port)),
+        np.concatenate((ports(program, numbering)[program.access_buffer[found]], port)),
     ))  # fmt: skip
     ways, place = np.unique(pairs, axis=0, return_inverse=True)
     sums = np.zeros(len(ways), dtype=np.int64)
@@ -42,9 +42,9 @@ def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
 
 def wrong_channels(program: Program) -> Claim | None:
     """Rule 4: channels, their cycles, holds and latencies."""
-    chip, moves, team = program.plan.hardware, moves_of(program), team_of(program)
-    wanted, times, latency = _move_ways(program, team)
-    ways, sums = _compute_ways(program, team)
+    chip, moves, numbering = program.plan.hardware, moves_of(program), chip_numbering(program)
+    wanted, times, latency = _move_ways(program, numbering)
+    ways, sums = _compute_ways(program, numbering)
     size = np.concatenate((program.size_bytes[wanted[:, 0]], sums))
     wanted = np.concatenate((wanted, ways))
     order = np.lexsort((wanted[:, 1], wanted[:, 0]))
@@ -53,7 +53,7 @@ def wrong_channels(program: Program) -> Claim | None:
     stated = _sorted(owners(program.channel_at), int64(program.channel))
     if len(wanted) != len(stated) or (wanted != stated).any():
         return _difference(wanted, stated)
-    bandwidth = np.array([channel.bandwidth for channel in team.channels()], dtype=np.int64)
+    bandwidth = np.array([channel.bandwidth for channel in numbering.channels()], dtype=np.int64)
     owner = owners(program.channel_at)
     cycles = np.zeros(len(owner), dtype=np.int64)
     cycles[np.lexsort((program.channel, owner))] = times * -(
@@ -76,7 +76,7 @@ def wrong_channels(program: Program) -> Claim | None:
     )  # fmt: skip
 
 
-def _move_ways(program: Program, team: Team) -> tuple[IntArray, IntArray, IntArray]:
+def _move_ways(program: Program, numbering: ChipNumbering) -> tuple[IntArray, IntArray, IntArray]:
     """Rows and channels of moves' routes, the passes per pair, and the latency per row.
 
     A channel on the routes to several targets carries the bytes once.
@@ -86,7 +86,7 @@ def _move_ways(program: Program, team: Team) -> tuple[IntArray, IntArray, IntArr
     source[moves] = program.access_buffer[read]
     writes = np.flatnonzero(program.access_write & (source[owner] >= 0))
     row = owner[writes]
-    found = routes(program, team, (source[row], int64(program.access_buffer[writes])))
+    found = routes(program, numbering, (source[row], int64(program.access_buffer[writes])))
     latency = np.zeros(program.size, dtype=np.int64)
     np.maximum.at(latency, row, found.latency_cycles)
     pairs = np.column_stack((row[found.move], found.channel))

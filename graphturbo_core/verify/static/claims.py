@@ -23,7 +23,7 @@ from graphturbo_core.verify.static.claim_rows import (
     moves_of,
 )
 from graphturbo_core.verify.static.lookups import looked_up_elements
-from graphturbo_core.verify.static.ports import team_of
+from graphturbo_core.verify.static.ports import chip_numbering
 
 
 def wrong_claim(program: Program) -> Claim | None:
@@ -95,11 +95,11 @@ def _latency_of(program: Program, row: int) -> int:
     if plan.semantics.graph.ops[int(program.op[row])].name not in plan.semantics.passing_ops:
         return 0
     buffers = program.access_buffer[program.access_at[row] : program.access_at[row + 1]]
-    team, own = team_of(program), plan.cluster_of(int(program.kernel[row]))
-    clusters = team.cluster_of(int64(program.buffers.core[buffers])).tolist()
+    numbering, own = chip_numbering(program), plan.cluster_of(int(program.kernel[row]))
+    clusters = numbering.cluster_of(int64(program.buffers.core[buffers])).tolist()
     memories = map(Memory, program.buffers.memory[buffers].tolist())
     far = (
-        team.machine.latency((memory, far_core(int(cluster != own))))
+        numbering.machine.latency((memory, far_core(int(cluster != own))))
         for memory, cluster in zip(memories, clusters, strict=True)
         if memory in BEYOND_LB
     )
@@ -311,12 +311,12 @@ def _lifetimes(program: Program) -> Claim | None:
 
 def _clusters(program: Program) -> Claim | None:
     """Rule 9."""
-    team, owner = team_of(program), owners(program.access_at)
+    numbering, owner = chip_numbering(program), owners(program.access_at)
     own = program.plan.clusters_of(program.kernel)
-    engine = program.engine.astype(np.int64) // (len(program.engines) // team.clusters)
+    engine = program.engine.astype(np.int64) // (len(program.engines) // numbering.clusters)
     is_bad = engine != own
     buffer = program.access_buffer
-    is_other = team.cluster_of(int64(program.buffers.core))[buffer] != own[owner]
+    is_other = numbering.cluster_of(int64(program.buffers.core))[buffer] != own[owner]
     is_read = ~program.access_write & (program.buffers.memory[buffer] == Memory.DRAM)
     is_bad[owner[is_other & ~is_read]] = True
     return first_claim(

@@ -7,30 +7,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.instructions.machine import End, Machine, Route
 from graphturbo_core.lowering.stages.classes import every_core
-from graphturbo_core.lowering.team import Team
 from graphturbo_core.products.arrays import int64
 from graphturbo_core.products.program import IntArray, Memory, Program
 
 
-def team_of(program: Program) -> Team:
+def chip_numbering(program: Program) -> ChipNumbering:
     """Numbering of engines and channels when every core is simulated."""
     plan = program.plan
-    return Team(Machine(plan.hardware, every_core(plan.hardware.cores), plan.clusters))
+    return ChipNumbering(Machine(plan.hardware, every_core(plan.hardware.cores), plan.clusters))
 
 
-def ports(program: Program, team: Team) -> IntArray:
+def ports(program: Program, numbering: ChipNumbering) -> IntArray:
     """Channel of every buffer's memory."""
     known, place = np.unique(_ends(program), axis=0, return_inverse=True)
-    found = [team.port((Memory(memory), core)) for memory, core in known.tolist()]
+    found = [numbering.port((Memory(memory), core)) for memory, core in known.tolist()]
     return np.array(found, dtype=np.int64)[place.ravel()]
 
 
-def engine_ports(program: Program, team: Team) -> IntArray:
+def engine_ports(program: Program, numbering: ChipNumbering) -> IntArray:
     """LB port of every engine's core; -1 for an engine outside the cores."""
     cores = [engine.core for engine in program.engines]
-    found = [team.port((Memory.LB_DATA, core)) if core >= 0 else -1 for core in cores]
+    found = [numbering.port((Memory.LB_DATA, core)) if core >= 0 else -1 for core in cores]
     return np.array(found, dtype=np.int64)
 
 
@@ -47,13 +47,16 @@ class Routes:
     times: IntArray
 
 
-def routes(program: Program, team: Team, buffers: tuple[IntArray, IntArray]) -> Routes:
+def routes(
+    program: Program, numbering: ChipNumbering, buffers: tuple[IntArray, IntArray]
+) -> Routes:
     """Routes from source to target buffers; each pair of memories is looked up once."""
     ends = _ends(program)
     pairs = np.column_stack([ends[of] for of in buffers])
     known, place = np.unique(pairs, axis=0, return_inverse=True)
     ways = [
-        _route(team, (Memory(a), core), (Memory(b), other)) for a, core, b, other in known.tolist()
+        _route(numbering, (Memory(a), core), (Memory(b), other))
+        for a, core, b, other in known.tolist()
     ]
     passes = [Counter(way.channels) for way in ways]
     channel, times = np.full((2, len(ways), max(map(len, passes), default=0)), -1, dtype=np.int64)
@@ -66,10 +69,10 @@ def routes(program: Program, team: Team, buffers: tuple[IntArray, IntArray]) -> 
     return Routes(latency[place], move, channel[place[move], hop], times[place[move], hop])
 
 
-def _route(team: Team, source: End, target: End) -> Route:
+def _route(numbering: ChipNumbering, source: End, target: End) -> Route:
     """Route between two ends; within one LB, bytes pass its port in both directions."""
     is_copy = source[1] == target[1] >= 0
-    return team.copy_route(source) if is_copy else team.route(source, target)
+    return numbering.copy_route(source) if is_copy else numbering.route(source, target)
 
 
 def _ends(program: Program) -> IntArray:

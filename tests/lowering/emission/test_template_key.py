@@ -30,10 +30,10 @@ from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.stages.views import Views
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import Tiling
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.products.program import Memory
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
-from graphturbo_core.products.stays import GbRetention
 from tests.lowering.chips import shared, sharing
 from tests.lowering.nets import chip, plan_of
 from tests.lowering.small_plans import HALO, TWICE, batches, halo, one_conv, turned

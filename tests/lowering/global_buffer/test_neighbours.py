@@ -13,10 +13,10 @@ from graphturbo_core.lowering.global_buffer.far_memory import place_far
 from graphturbo_core.lowering.global_buffer.stays import boxes_read
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
@@ -208,7 +208,7 @@ def test_clusters_that_co_operate_have_their_own_neighbours() -> None:
     total = sum(kept(program).values())
     assert 2 * (ROOM - LARGEST) < total <= 2 * ROOM
     assert again(program) == 2 * 2 * PART - total
-    alone = replace(halves(), cooperation=Cooperation(4, (0, 0), (0, 1), is_lent=True))
+    alone = replace(halves(), cooperation=Cooperation(4, (0, 0), (0, 1), has_remote_dram=True))
     assert ROOM - LARGEST < sum(kept(lower(alone)).values()) <= ROOM
 
 

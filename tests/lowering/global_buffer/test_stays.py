@@ -15,10 +15,10 @@ from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.global_buffer.stays import boxes_read
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.feeding import Feeding
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
@@ -264,7 +264,7 @@ def everything(plan: Plan) -> tuple[GbRetention, ...]:
         readers = [k for k, own in enumerate(plan.kernels) if weight in own.residency]
         first = max(0, readers[0] - number % 2)
         stay = GbRetention(weight, first, readers[-1], size)
-        if first < readers[-1] and not replace(plan, stays=(*found, stay)).stay_fault:
+        if first < readers[-1] and not replace(plan, stays=(*found, stay)).retention_fault:
             found.append(stay)
     return tuple(found)
 
@@ -308,7 +308,7 @@ def test_lent_dram_brings_what_stays() -> None:
     """A cluster alone on a chip that lends: early fetches take the shares of all in turn."""
     hardware = replace(chip("stcp920"), cores=2)
     plan = plan_of(weighted(SOFT), "tvm", hardware)
-    lent = Cooperation(4, (0, 0), (0, 1), is_lent=True)
+    lent = Cooperation(4, (0, 0), (0, 1), has_remote_dram=True)
     checked(replace(plan, stays=(GbRetention("w", 0, 1, W_BYTES),), cooperation=lent))
 
 
@@ -328,7 +328,7 @@ def refused(plan: Plan) -> str:
         ((GbRetention("x", 0, 1, 32),), "ends in kernel 1, which does not read it"),
         ((GbRetention("w", 0, 1, 0),), "is of 0 bytes of 8192"),
         ((GbRetention("w", 0, 1, W_BYTES + 1),), "is of 8193 bytes of 8192"),
-        ((GbRetention("w", 0, 1, W_BYTES),) * 257, "2105344 bytes of weights stay in GB at once"),
+        ((GbRetention("w", 0, 1, W_BYTES),) * 257, "2105344 bytes of weights are retained in GB"),
     ],
 )
 def test_stays_that_make_no_sense_are_refused(stays: tuple[GbRetention, ...], why: str) -> None:
@@ -338,8 +338,8 @@ def test_stays_that_make_no_sense_are_refused(stays: tuple[GbRetention, ...], wh
 def test_stays_need_a_gb_that_all_kernels_share() -> None:
     plan = soft(GbRetention("w", 0, 1, W_BYTES))
     without = replace(plan.hardware, gb_bytes=0)
-    assert "which the chip does not have" in refused(replace(plan, hardware=without))
+    assert "the chip has no GB" in refused(replace(plan, hardware=without))
     own = Feeding(has_own_fetches=True)
     assert "each core fetches its own" in refused(replace(plan, feeding=own))
     several = Cooperation(2, (0, 1), (0, 1))
-    assert "several clusters work" in refused(replace(plan, cooperation=several))
+    assert "several clusters run" in refused(replace(plan, cooperation=several))

@@ -63,7 +63,7 @@ def _all_accesses(code: KernelCode) -> list[_Access]:
 def _reuses(code: KernelCode, one: int, other: int, is_pooled: bool) -> bool:
     """Different buffers, placed by this kernel, with a byte in common."""
     first, second = (buffer_at(code.buffers, number) for number in (one, other))
-    if any(b.shared is not None and b.shared[0] != "KEPT" for b in (first, second)):
+    if any(b.shared is not None and b.shared[0] != "RESIDENT" for b in (first, second)):
         return False
     is_apart = (
         first.offset + first.size_bytes <= second.offset

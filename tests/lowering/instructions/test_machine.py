@@ -1,4 +1,4 @@
-"""Machine and Team: the channels of a cluster and of a chip, their kinds, owners and names."""
+"""Machine and ChipNumbering: kinds, owners and names of a cluster's and a chip's channels."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.instructions.machine import Machine, Route, far_core
 from graphturbo_core.lowering.stages.classes import CoreClasses, every_core
-from graphturbo_core.lowering.team import Team
 from graphturbo_core.products.program import Channel, ChannelKind, Memory
 from tests.lowering.nets import chip
 
@@ -27,13 +27,13 @@ def names(channels: tuple[Channel, ...]) -> list[str]:
 
 def test_a_cluster_names_its_channels_from_core_0() -> None:
     assert names(machine().channels()) == ALONE
-    assert names(Team(machine()).channels()) == ALONE
+    assert names(ChipNumbering(machine()).channels()) == ALONE
     assert names(machine(gb_bytes=0).channels()) == [*ALONE[:-2], "dram"]
     assert names(machine(3).channels()) == [*ALONE, "dram +1", "dram +2"]
 
 
 def test_a_team_names_its_channels_by_the_cores_and_clusters_of_the_chip() -> None:
-    channels = Team(machine(2)).channels()
+    channels = ChipNumbering(machine(2)).channels()
     assert names(channels) == [
         "lb 0", "lb 1", "link in 0", "link in 1", "link out 0", "link out 1", "gb 0", "dram 0",
         "lb 2", "lb 3", "link in 2", "link in 3", "link out 2", "link out 3", "gb 1", "dram 1",
@@ -82,9 +82,11 @@ def test_a_core_that_stands_for_others_sends_to_one_of_its_class() -> None:
 
 def test_a_team_routes_by_the_numbers_of_the_chip() -> None:
     """Eight channels per cluster; cluster 1 reads the DRAM share of cluster 0 remotely."""
-    team = Team(machine(2, **LATENCIES))
-    assert team.route((Memory.LB_DATA, 2), (Memory.LB_DATA, 3)) == Route((8, 12, 11, 9), 3)
-    assert team.route(DRAM, (Memory.LB_DATA, 2)) == Route((7, 8), 11)
-    assert team.route((Memory.DRAM, far_core(1)), (Memory.GB, far_core(1))) == Route((15, 14), 7)
-    assert team.port((Memory.GB, far_core(1))) == 14
-    assert team.channel_numbers(np.array([0, 6, 7, 8]), 1).tolist() == [8, 14, 15, 7]
+    numbering = ChipNumbering(machine(2, **LATENCIES))
+    assert numbering.route((Memory.LB_DATA, 2), (Memory.LB_DATA, 3)) == Route((8, 12, 11, 9), 3)
+    assert numbering.route(DRAM, (Memory.LB_DATA, 2)) == Route((7, 8), 11)
+    assert numbering.route((Memory.DRAM, far_core(1)), (Memory.GB, far_core(1))) == Route(
+        (15, 14), 7
+    )
+    assert numbering.port((Memory.GB, far_core(1))) == 14
+    assert numbering.channel_numbers(np.array([0, 6, 7, 8]), 1).tolist() == [8, 14, 15, 7]

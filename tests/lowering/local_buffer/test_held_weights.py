@@ -12,7 +12,7 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.global_buffer.stays import is_cut_otherwise
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.products.stays import GbRetention
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.verify.static.coverage import moved_twice
 from tests.lowering.nets import chip, plan_of

@@ -9,7 +9,7 @@ import pytest
 
 from graphturbo_core.errors import CapacityError, InvariantError
 from graphturbo_core.lowering.global_buffer import far_memory
-from graphturbo_core.lowering.global_buffer.dram import Abroad
+from graphturbo_core.lowering.global_buffer.dram import RemoteBoxes
 from graphturbo_core.lowering.global_buffer.far_memory import place_far
 from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.products.program import Memory
@@ -87,9 +87,9 @@ def test_all_that_a_kernel_reads_back_is_left_there(plan: Plan, memory: Memory) 
 def test_two_clusters_do_not_leave_the_same_rows_of_what_the_other_reads(plan: Plan) -> None:
     placements = placements_of(plan)
     with pytest.raises(CapacityError, match="its kernel reads them back") as refused:
-        place_far(plan, placements, Abroad(read=frozenset({TENSOR})))
+        place_far(plan, placements, RemoteBoxes(read=frozenset({TENSOR})))
     assert refused.value.code == "GB_FULL"
-    place_far(plan, placements, Abroad(read=frozenset({"y"})))
+    place_far(plan, placements, RemoteBoxes(read=frozenset({"y"})))
 
 
 @pytest.mark.parametrize("memory", [Memory.DRAM, pytest.param(Memory.GB, marks=pytest.mark.slow)])
@@ -105,7 +105,7 @@ def test_without_its_halo_the_program_is_refused(
 
     monkeypatch.setattr(far_memory, "_Output", alone)
     program, _ = lowered_with_placements(in_gb(plan) if memory is Memory.GB else plan)
-    what = rf"\(23, 24\), .* of buffer \d+ \('{TENSOR}', .* which nobody writes"
+    what = rf"\(23, 24\), .* of buffer \d+ \('{TENSOR}', .* which no instruction writes"
     with pytest.raises(InvariantError, match=what) as refused:
         simulate(program).check()
     assert refused.value.code == "TRACE_UNWRITTEN"

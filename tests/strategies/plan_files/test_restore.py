@@ -10,8 +10,8 @@ import pytest
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Binding, Plan, Residency, Scope
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import (
@@ -260,9 +260,9 @@ FORGED_SHARES = {
         shared(cluster_of=(0, 1, 2, 4, 0, 1, 2, 3)), "kernel 3 runs on cluster 4 of 4",
     ),
     "too few steps": (shared(step_of=(0, 0, 0, 0)), "kernels, clusters and steps: (8, 8, 4)"),
-    "a step left out": (shared(step_of=(0, 0, 0, 0, 2, 2, 2, 2)), "comes behind one at (0, 3)"),
+    "a step left out": (shared(step_of=(0, 0, 0, 0, 2, 2, 2, 2)), "follows one at (0, 3)"),
     "a cluster twice in a step": (
-        shared(cluster_of=(0, 1, 2, 2, 0, 1, 2, 3)), "comes behind one at (0, 2)",
+        shared(cluster_of=(0, 1, 2, 2, 0, 1, 2, 3)), "follows one at (0, 2)",
     ),
     "in the step of what it reads": (
         shared(cluster_of=(0, 1, 2, 0, 1, 0, 1, 2), step_of=(0, 0, 0, 1, 1, 2, 2, 2)),

@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan, Residency
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import layer_graph

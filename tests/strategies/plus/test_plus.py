@@ -105,7 +105,7 @@ def test_lending_alone_and_both() -> None:
     shared = plus(heavy(), hardware(), plus_lending="off")
     assert shared.cooperation is not None
     assert shared.cooperation.working == (0, 1, 2, 3)
-    assert not shared.cooperation.is_lent
+    assert not shared.cooperation.has_remote_dram
     cycles = cost(plus(heavy(), hardware()))
     assert cycles <= min(cost(lent), cost(shared))
 

@@ -12,13 +12,13 @@ from graphturbo_core.strategies.steps.kernels import Target
 
 
 @pytest.mark.parametrize(
-    ("clusters", "engines", "is_lent", "shares"),
+    ("clusters", "engines", "has_remote_dram", "shares"),
     [(4, 2, True, 2), (2, 3, True, 2), (4, 2, False, 1)],
 )
 def test_shares_of_dram_are_read_where_others_lend_theirs(
-    clusters: int, engines: int, is_lent: bool, shares: int
+    clusters: int, engines: int, has_remote_dram: bool, shares: int
 ) -> None:
     target = SimpleNamespace(clusters=clusters, hardware=SimpleNamespace(dma_engines=engines))
     nothing = cast(Any, None)
-    runs = Runs(cast(Target, target), nothing, nothing, is_lent=is_lent)
+    runs = Runs(cast(Target, target), nothing, nothing, has_remote_dram=has_remote_dram)
     assert runs._shares == shares

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan, Residency
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.cuts import GroupCut, cuts_of
 from graphturbo_core.strategies.plus.gb_retention import chosen_stays
 from graphturbo_core.strategies.steps.kernels import Cost, KernelUsage, PlanCost

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.cuts import GroupCut
 from graphturbo_core.strategies.tuned.trials import Trials
 from tests.strategies.chains import BOTH, HEAVY_WEIGHTS, PAIR
@@ -18,7 +18,7 @@ TOGETHER = (GroupCut((0,), -1, 1), GroupCut((1,), -1, 1))
 def clusters(plan: Plan) -> tuple[int, bool]:
     """How many work, and whether DRAM is lent."""
     shared = plan.cooperation
-    return (1, False) if shared is None else (len(shared.working), shared.is_lent)
+    return (1, False) if shared is None else (len(shared.working), shared.has_remote_dram)
 
 
 LENT = {"lending": "DRAM lent"}

@@ -11,8 +11,8 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
@@ -290,7 +290,7 @@ def test_stays_and_clusters_are_told() -> None:
     assert otherwise(kept, more)[rule] == said | {
         "bytes": 120, "stays_of_plus": 1, "bytes_of_plus": 100,
     }  # fmt: skip
-    lent = replace(plan, cooperation=Cooperation(2, (0, 0), (0, 1), is_lent=True))
+    lent = replace(plan, cooperation=Cooperation(2, (0, 0), (0, 1), has_remote_dram=True))
     both = replace(plan, cooperation=Cooperation(2, (0, 1), (0, 1)))
     rule = "shares clusters and their DRAM differently"
     assert otherwise(plan, lent) == {

@@ -25,7 +25,7 @@ class WeightSources:
         self._plan = plan
         self._resident_tensors = around.held.keys()
         self._mover = mover
-        self._shares = shares = DramShares(plan, around.lenders)
+        self._shares = shares = DramShares(plan, around.dram_shares)
         self._own = OwnFetch(plan, mover)
         self._shards = LbShards(plan, mover, around.shards)
         self._resident = GbResident(plan, mover, shares, around.held)

@@ -26,21 +26,23 @@ from graphturbo_core.verify.replay.script import Script
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
 from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
-from tests.lowering.emission.team_plans import (
+from tests.lowering.emission.cluster_plans import (
     BOTH,
     CHAIN,
     GEMM,
     chain,
+    cluster_plan,
     gemm,
-    team_plan,
     two_clusters,
 )
 
 
-def lent(*, is_lent: bool = True) -> Plan:
+def lent(*, has_remote_dram: bool = True) -> Plan:
     """z = x w v on cluster 0 alone, in one kernel."""
     section = Section("g1", (("y",), ("z",)), ("z",))
-    return team_plan(CHAIN, [section], ({0: 0},), two_clusters(), is_lent=is_lent)
+    return cluster_plan(
+        CHAIN, [section], ({0: 0},), two_clusters(), has_remote_dram=has_remote_dram
+    )
 
 
 def replayed(trace: Trace) -> None:
@@ -136,7 +138,7 @@ def test_what_another_cluster_reads_crosses_in_the_next_step() -> None:
 def test_weights_are_fetched_first_once_a_cluster() -> None:
     """Rows instead of columns: both clusters need all of w, 256 bytes each, first for each."""
     section = Section("g1", (("y",),), ("y",), {"y": 0}, 2)
-    trace = checked(team_plan(GEMM, [section], BOTH, two_clusters()))
+    trace = checked(cluster_plan(GEMM, [section], BOTH, two_clusters()))
     assert ledger(trace.program).causes[Memory.DRAM][Cause.WEIGHT_FIRST] == 512
 
 
@@ -155,7 +157,7 @@ def test_weights_come_through_lent_shares_in_turn() -> None:
         ("LOAD", "dram 0", 116, 134), ("LOAD", "gb 0", 126, 139), ("LOAD", "gb 0", 142, 149),
         ("STORE", "dram 0", 179, 191),
     ]  # fmt: skip
-    alone = moves(checked(lent(is_lent=False)), 0)
+    alone = moves(checked(lent(has_remote_dram=False)), 0)
     assert ("PREFETCH", "dram 0", 124, 138) in alone
     assert {channel for _, channel, _, _ in alone} == {"dram 0", "gb 0"}
 
@@ -164,7 +166,7 @@ def test_nobody_lends_in_a_step_that_all_work_in() -> None:
     """Both clusters of the product fetch their half from their own DRAM."""
     plan = gemm()
     assert plan.cooperation is not None
-    shared = replace(plan, cooperation=replace(plan.cooperation, is_lent=True))
+    shared = replace(plan, cooperation=replace(plan.cooperation, has_remote_dram=True))
     assert moves(checked(shared), 1) == moves(checked(plan), 1)
 
 
@@ -214,7 +216,7 @@ def test_two_live_buffers_of_one_gb_share_no_byte() -> None:
 
 
 def test_what_crosses_must_be_made_in_an_earlier_segment() -> None:
-    """One segment for both steps: nothing keeps the read behind the write."""
+    """One segment for both steps: no dependence orders the read after the write."""
     program = lower(chain())
     merged = replace(
         program,
@@ -223,7 +225,7 @@ def test_what_crosses_must_be_made_in_an_earlier_segment() -> None:
         segment_close_cycles=program.segment_close_cycles[:1],
     )
     trace = simulate(merged)
-    with pytest.raises(InvariantError, match="nothing keeps"):
+    with pytest.raises(InvariantError, match="no dependence orders"):
         check_order(merged)
     with pytest.raises(ReplayFaultError):
         replayed(trace)
@@ -245,13 +247,16 @@ def timed(cluster_of: Sequence[int], step_of: Sequence[int]) -> Callable[[Plan],
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda plan: scoped(plan, Scope.GB), "'y' of g1/1 for g2/1 waits in GB"),
+        (lambda plan: scoped(plan, Scope.GB), "'y' of g1/1 for g2/1 is in GB, not in DRAM"),
         (timed((0, 1), (0, 0)), "entries"),
         (timed((0, 1, 2), (0, 0, 1)), "cluster 2 of 2"),
-        (timed((1, 0, 1), (0, 0, 1)), "comes behind"),
-        (timed((0, 1, 1), (0, 0, 2)), "comes behind"),
+        (timed((1, 0, 1), (0, 0, 1)), "follows one at"),
+        (timed((0, 1, 1), (0, 0, 2)), "follows one at"),
         (timed((0, 1, 1), (1, 1, 2)), "the first step is 1"),
-        (lambda plan: timed((0, 0, 1), (0, 1, 1))(scoped(plan, Scope.DRAM)), "in step 1 of both"),
+        (
+            lambda plan: timed((0, 0, 1), (0, 1, 1))(scoped(plan, Scope.DRAM)),
+            "step 1 and read in step 1",
+        ),
     ],
 )
 def test_refused_plans(change: Callable[[Plan], Plan], message: str) -> None:

@@ -1,4 +1,4 @@
-"""Heads and tails of instructions: worked by hand, and equal to their definition."""
+"""Earliest starts (heads) and remaining times (tails): by hand, and equal to their definition."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from graphturbo_core.sim.kernels import kernel_heads
-from graphturbo_core.sim.kernels.kernel_heads import heads_and_tails
+from graphturbo_core.sim.kernels import kernel_starts
+from graphturbo_core.sim.kernels.kernel_starts import starts_and_remaining
 from tests.full import examples
 from tests.sim.programs import MATRIX, MOVE, VECTOR, Step, build, few_steps
 
@@ -19,7 +19,7 @@ LOAD, PRODUCT, SUM = (MOVE, 0), (MATRIX, 0), (VECTOR, 0)
 
 def found(*steps: Step) -> tuple[list[int], list[int]]:
     """Heads and tails."""
-    heads, tails = heads_and_tails(build(steps))
+    heads, tails = starts_and_remaining(build(steps))
     return heads.tolist(), tails.tolist()
 
 
@@ -80,9 +80,9 @@ def test_without_room_heads_are_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = (*loads, *sums, Step(PRODUCT, 1, data=[2, 3]))
     assert found(*steps)[0] == [0, 0, 20, 20, 28]
     cost = 64 * 5 + 6
-    monkeypatch.setattr(kernel_heads, "ROOM", 2 * cost)
+    monkeypatch.setattr(kernel_starts, "ROOM", 2 * cost)
     assert found(*steps)[0] == [0, 0, 20, 20, 24]
-    monkeypatch.setattr(kernel_heads, "ROOM", cost - 1)
+    monkeypatch.setattr(kernel_starts, "ROOM", cost - 1)
     assert found(*steps)[0] == [0, 0, 10, 10, 14]
 
 
@@ -98,7 +98,7 @@ def test_kernels_have_their_own_and_alike_ones_the_same() -> None:
         Step(SUM, 1, kernel=1, segment=1, data=[0], address=[3]),
     ]
     steps = [*first, *second, Step(SUM, 4, data=[1])]
-    heads, tails = heads_and_tails(build(steps, [(0, 0), (0, 0)]))
+    heads, tails = starts_and_remaining(build(steps, [(0, 0), (0, 0)]))
     assert heads.tolist() == [0, 3, 0, 3, 0, 8]
     assert tails.tolist() == [9, 4, 5, 0, 0, 0]
 
@@ -123,7 +123,7 @@ def test_kernels_that_differ_in_one_thing_are_not_alike(one: list[Step], other: 
     alone = [found(*steps, last) for steps in (one, other)]
     assert alone[0] != alone[1]
     after = [replace(s, data=[n + 3 for n in s.data], kernel=1, segment=1) for s in (*other, last)]
-    heads, tails = heads_and_tails(build([*one, last, *after], [(0, 0), (0, 0)]))
+    heads, tails = starts_and_remaining(build([*one, last, *after], [(0, 0), (0, 0)]))
     assert (heads[:3].tolist(), tails[:3].tolist()) == alone[0]
     assert (heads[3:].tolist(), tails[3:].tolist()) == alone[1]
 

@@ -10,7 +10,7 @@ from graphturbo_core.products.plan import Group, Plan
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
-from graphturbo_core.strategies.steps.assemble import Recipe, assemble_team
+from graphturbo_core.strategies.steps.assemble import Recipe, assemble_cluster_parallel
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.instances import Section, instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
@@ -37,13 +37,13 @@ def two_clusters(**changes: object) -> Hardware:
     return replace(chip("generic-4x4"), **(numbers | changes))  # type: ignore[arg-type]
 
 
-def team_plan(
+def cluster_plan(
     text: str,
     sections: Sequence[Section],
     steps: Sequence[dict[int, int]],
     hardware: Hardware,
     *,
-    is_lent: bool = False,
+    has_remote_dram: bool = False,
 ) -> Plan:
     """A plan of these sections, its instances on the clusters that `steps` names."""
     sem = weighted(text)
@@ -55,7 +55,9 @@ def team_plan(
         for at, section in enumerate(sections)
     )
     recipe = Recipe("toy", graph.layers, groups, Nearest.LB, scheduling=ACROSS_LAYERS)
-    plan = assemble_team(target, recipe, instance_graph(sem, sections), steps, is_lent=is_lent)
+    plan = assemble_cluster_parallel(
+        target, recipe, instance_graph(sem, sections), steps, has_remote_dram=has_remote_dram
+    )
     plan.check()
     return plan
 
@@ -63,7 +65,7 @@ def team_plan(
 def gemm(**changes: object) -> Plan:
     """y = x w, four columns of y on each cluster."""
     section = Section("g1", (("y",),), ("y",), {"y": 1}, 2)
-    return team_plan(GEMM, [section], BOTH, two_clusters(**changes))
+    return cluster_plan(GEMM, [section], BOTH, two_clusters(**changes))
 
 
 def chain() -> Plan:
@@ -72,4 +74,4 @@ def chain() -> Plan:
         Section("g1", (("y",),), ("y",), {"y": 1}, 2),
         Section("g2", (("z",),), ("z",)),
     ]
-    return team_plan(CHAIN, sections, (*BOTH, {1: 2}), two_clusters())
+    return cluster_plan(CHAIN, sections, (*BOTH, {1: 2}), two_clusters())

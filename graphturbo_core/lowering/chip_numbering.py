@@ -1,8 +1,8 @@
-"""Cooperating clusters: numbers in the code of one cluster become numbers of the chip.
+"""Cluster-parallel plans: numbers in the code of one cluster become numbers of the chip.
 
 Emission numbers cores, engines and channels of a cluster from 0. GB and DRAM of the cluster are
-`CLUSTER_CORE`; the DRAM of another cluster has its distance. So kernels of different clusters can
-be copies of one template. If one cluster runs alone, both numberings are the same.
+`CLUSTER_CORE`. The DRAM of another cluster is numbered by its distance. So kernels of different
+clusters can be copies of one template. If one cluster runs alone, both numberings are the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.global_buffer.dram import Abroad
+from graphturbo_core.lowering.global_buffer.dram import RemoteBoxes
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.code import KernelCode
@@ -28,8 +28,8 @@ from graphturbo_core.products.program import Cause, Channel, Engine, IntArray, M
 
 
 @dataclass(frozen=True)
-class Team:
-    """Numbering of all co-operating clusters' engines and channels, cluster by cluster."""
+class ChipNumbering:
+    """Numbering of engines and channels over all cooperating clusters, cluster by cluster."""
 
     machine: Machine
 
@@ -43,7 +43,7 @@ class Team:
         return self.machine.engines()
 
     def engines(self) -> tuple[Engine, ...]:
-        """Those of cluster 0, then of cluster 1 ...; cores and DMA engines are numbered on."""
+        """Engines of cluster 0, then of cluster 1 ...; cores and DMA engines count on."""
         return tuple(
             replace(engine, core=self.core(engine.core, cluster), index=index)
             if engine.core >= 0
@@ -58,7 +58,7 @@ class Team:
         return engine.index + is_dma * cluster * self.machine.hardware.dma_engines
 
     def channels(self) -> tuple[Channel, ...]:
-        """As `Machine.channels`, cluster by cluster; the shares of DRAM once."""
+        """`Machine.channels` of each cluster in turn; each DRAM share occurs once."""
         return tuple(
             self._channel(channel, cluster)
             for cluster in range(self.clusters)
@@ -67,7 +67,7 @@ class Team:
         )
 
     def _channel(self, channel: Channel, cluster: int) -> Channel:
-        """The channel that a cluster numbers so, by the chip's numbers."""
+        """The channel of the chip that is this `channel` of a cluster."""
         core = channel.core if channel.core < 0 else self.core(channel.core, cluster)
         owner = (cluster + channel.away) % self.clusters if self.clusters > 1 else None
         return replace(channel, core=core, cluster=owner, away=0)
@@ -77,8 +77,8 @@ class Team:
         """Per cluster and channel of `machine`, the chip's number of the channel."""
         number = {channel: place for place, channel in enumerate(self.channels())}
         own = self.machine.channels()
-        every = [[number[self._channel(o, at)] for o in own] for at in range(self.clusters)]
-        return np.array(every, dtype=np.int64)
+        numbers = [[number[self._channel(o, at)] for o in own] for at in range(self.clusters)]
+        return np.array(numbers, dtype=np.int64)
 
     def core(self, core: int, cluster: int) -> int:
         """The chip's number of a cluster's core, GB or DRAM share."""
@@ -106,7 +106,7 @@ class Team:
         return int(self._channel_numbers[cluster, own])
 
     def route(self, source: End, target: End) -> Route:
-        """`Machine.route` by the chip's numbers; of two clusters that of the nearer end moves."""
+        """`Machine.route` by the chip's numbers; the cluster of the nearer end moves the bytes."""
         cluster = self._cluster(min(source, target))
         ends = self._own_end(source, cluster), self._own_end(target, cluster)
         return self._on_chip(self.machine.route(*ends), cluster)
@@ -124,19 +124,19 @@ class Team:
         return int(self.cluster_of(np.array(end[1])))
 
     def _own_end(self, end: End, cluster: int) -> End:
-        """An end by the chip's numbers, as a cluster names it."""
+        """An end in a cluster's numbers; `end` has the chip's."""
         memory, core = end
         if core >= 0:
             return memory, core - cluster * self.machine.hardware.cores
         return memory, far_core((CLUSTER_CORE - core - cluster) % self.clusters)
 
     def key(self, key: SharedKey, cluster: int) -> SharedKey:
-        """A shared buffer's identity on the chip."""
+        """Key of a shared buffer in the chip's numbers."""
         memory, tensor, core, maker = key
         return (memory, tensor, self.core(core, cluster), maker)
 
     def code(self, code: KernelCode, cluster: int) -> KernelCode:
-        """A cluster's code by the chip's numbers."""
+        """A cluster's code in the chip's numbers."""
         engine = self.engine_numbers(code.engine.astype(np.int64), cluster).astype(np.int16)
         channel = self.channel_numbers(code.channel.astype(np.int64), cluster)
         buffers = self._buffers(code.buffers, cluster)
@@ -149,13 +149,15 @@ class Team:
 
 
 def own_plan(plan: Plan, cluster: int) -> Plan:
-    """What one of the co-operating clusters runs, as if it were alone."""
+    """The plan of one of the cooperating clusters, as if it ran alone."""
     assert plan.cooperation is not None
     own = tuple(plan.kernels[kernel] for kernel in plan.cooperation.kernels_of(cluster))
     return replace(plan, kernels=own, cooperation=None)
 
 
-def place_team_far(plan: Plan, placements: list[KernelPlacement], team: Team) -> FarMemory:
+def place_clusters_far(
+    plan: Plan, placements: list[KernelPlacement], numbering: ChipNumbering
+) -> FarMemory:
     """`place_far` cluster by cluster; environments in the order of the plan's kernels."""
     if plan.cooperation is None:
         return place_far(plan, placements)
@@ -166,36 +168,36 @@ def place_team_far(plan: Plan, placements: list[KernelPlacement], team: Team) ->
     for cluster in plan.cooperation.working:
         kernels = plan.cooperation.kernels_of(cluster)
         own = [placements[kernel] for kernel in kernels]
-        far = place_far(own_plan(plan, cluster), own, _abroad(plan, cluster))
+        far = place_far(own_plan(plan, cluster), own, _remote_boxes(plan, cluster))
         around |= dict(zip(kernels, far.environments, strict=True))
-        offsets |= {team.key(key, cluster): offset for key, offset in far.offsets.items()}
+        offsets |= {numbering.key(key, cluster): offset for key, offset in far.offsets.items()}
         spilled |= dict.fromkeys(far.spilled)
         without |= far.without_shards
     ordered = tuple(
-        replace(around[kernel], lenders=plan.cooperation.lenders(kernel))
+        replace(around[kernel], dram_shares=plan.cooperation.dram_shares(kernel))
         for kernel in range(len(plan.kernels))
     )
-    offsets = _weights_everywhere(plan, offsets, team) | offsets
+    offsets = _weights_everywhere(plan, offsets, numbering) | offsets
     return FarMemory(ordered, offsets, tuple(spilled), without)
 
 
 def _weights_everywhere(
-    plan: Plan, offsets: Mapping[SharedKey, int], team: Team
+    plan: Plan, offsets: Mapping[SharedKey, int], numbering: ChipNumbering
 ) -> dict[SharedKey, int]:
-    """Weights in the DRAM of clusters that run nothing: where a cluster that works has them."""
+    """DRAM offsets of weights in all clusters: those of the first cluster that runs kernels."""
     assert plan.cooperation is not None
     first = plan.cooperation.working[0]
     tensors = plan.semantics.graph.tensors.items()
     weights = [name for name, tensor in tensors if tensor.kind is TensorKind.WEIGHT]
     keys = [(Memory.DRAM.name, name, CLUSTER_CORE, -1) for name in weights]
     return {
-        team.key(own, cluster): offsets[team.key(own, first)]
+        numbering.key(own, cluster): offsets[numbering.key(own, first)]
         for own, cluster in product(keys, range(plan.clusters))
     }
 
 
-def _abroad(plan: Plan, cluster: int) -> Abroad:
-    """What crosses between a cluster and others; graph inputs lie in cluster 0's DRAM (ours)."""
+def _remote_boxes(plan: Plan, cluster: int) -> RemoteBoxes:
+    """Boxes that a cluster exchanges with others. Graph inputs are in cluster 0's DRAM (ours)."""
     outputs = plan.semantics.graph.output_names
     read: set[str] = set()
     sites: dict[str, dict[int, Site]] = {}
@@ -209,5 +211,5 @@ def _abroad(plan: Plan, cluster: int) -> Abroad:
             sites.setdefault(tensor, {})[crossing.maker] = Site(
                 tensor, Memory.DRAM, box, -1, cause, away=away % plan.clusters
             )
-    found = {tensor: tuple(by_maker.values()) for tensor, by_maker in sites.items()}
-    return Abroad(frozenset(read), found, -cluster % plan.clusters)
+    by_tensor = {tensor: tuple(by_maker.values()) for tensor, by_maker in sites.items()}
+    return RemoteBoxes(frozenset(read), by_tensor, -cluster % plan.clusters)

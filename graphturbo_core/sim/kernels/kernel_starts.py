@@ -1,4 +1,8 @@
-"""Program -> how soon each instruction can start in its kernel, and what must follow it there."""
+"""Program -> earliest start and remaining time of each instruction in its kernel.
+
+Both are bounds for every order of the kernel's instructions. They are known as heads and tails in
+job-shop scheduling.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +19,19 @@ from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import IntArray, Program
 
 ROOM = 1 << 24
-"""Of a kernel, steps that the sets of `_join` may take: some ten milliseconds (our choice)."""
+"""Maximum steps per kernel for the sets of `_join`: some ten milliseconds (our choice)."""
 WORD = 64
-"""Bits of a part of a set."""
+"""Bits per word of a set."""
 FAR = np.int64(1) << 60
-"""Farther than any way: there is none."""
+"""Distance if there is no path."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kernel:
-    """Instructions by their place in it.
+    """Instructions of one kernel, numbered from 0.
 
-    `after` needs the data of `before`, with `after` rising. `user`, rising: an engine or channel
-    that the instruction in `row` holds for `busy` of its cycles, from the `lead`-th on.
+    Instruction `after` needs the data of `before`; sorted by `after`. `user`, sorted: an engine or
+    channel that the instruction in `row` occupies for `busy` cycles, `lead` cycles after its start.
     """
 
     cycles: IntArray
@@ -39,13 +43,13 @@ class _Kernel:
     lead: IntArray
 
     def key(self) -> bytes:
-        """What tells it from kernels whose heads or tails differ."""
+        """Digest; kernels of equal digests have equal earliest starts and remaining times."""
         columns = (self.cycles, self.after, self.before, self.user, self.row, self.busy)
         sizes = np.array([len(column) for column in columns])
         return blake2b(b"".join(column.tobytes() for column in (sizes, *columns))).digest()
 
     def reversed(self) -> _Kernel:
-        """The same, with time running backwards."""
+        """The kernel with time reversed."""
         last = len(self.cycles) - 1
         order = np.argsort(-self.before, kind="stable")
         return replace(
@@ -58,29 +62,33 @@ class _Kernel:
         )
 
 
-def heads_and_tails(program: Program) -> tuple[IntArray, IntArray]:
-    """Cycles from its kernel's start before, and to its last end behind, each instruction; (n,).
+def starts_and_remaining(program: Program) -> tuple[IntArray, IntArray]:
+    """Cycles from the kernel's start to each instruction, and from its end to the kernel's; (n,).
 
-    Whatever the order of instructions, and whichever bytes they reuse. An instruction waits for
-    the longest chain of those whose data it needs. And of those that it needs, however indirectly,
-    an engine or channel does one after the other: not before the first of them can begin, and
-    behind whichever comes last there is at least the shortest way from any of them to this one. So
-    backwards in time for tails. Engines and channels are looked at by how busy they are, as far as
-    `ROOM` goes. n log n in instructions, and in kernels that are alike for one of them.
+    Lower bounds for every order of instructions and every assignment of addresses:
+
+    1. An instruction waits for the longest chain of instructions whose data it needs.
+    2. An engine or channel runs all instructions that this one needs, directly or not, one after
+       the other. The first cannot start before its own earliest start. After the last one follows
+       at least the shortest path from any of them to this instruction.
+
+    Remaining times are the same bounds with time reversed. Rule 2 is applied to the busiest engines
+    and channels, while `ROOM` lasts. Cost: n log n in instructions; equivalent kernels are computed
+    once.
     """
-    head = np.zeros(len(program.kernel), dtype=np.int64)
-    tail = np.zeros(len(program.kernel), dtype=np.int64)
+    start = np.zeros(len(program.kernel), dtype=np.int64)
+    remaining = np.zeros(len(program.kernel), dtype=np.int64)
     known: dict[bytes, tuple[IntArray, IntArray]] = {}
-    for own, kernel in _kernels(program):
+    for rows, kernel in _kernels(program):
         key = kernel.key()
         if key not in known:
-            known[key] = (_heads(kernel), _heads(kernel.reversed())[::-1])
-        head[own], tail[own] = known[key]
-    return head, tail
+            known[key] = (_earliest(kernel), _earliest(kernel.reversed())[::-1])
+        start[rows], remaining[rows] = known[key]
+    return start, remaining
 
 
 def _kernels(program: Program) -> Iterator[tuple[IntArray, _Kernel]]:
-    """The instructions of each kernel, and what they need of each other."""
+    """Per kernel, the rows of its instructions, and its `_Kernel`."""
     kernel = int64(program.kernel)
     order = np.argsort(kernel, kind="stable")
     place = np.empty_like(order)
@@ -115,7 +123,8 @@ def _kernels(program: Program) -> Iterator[tuple[IntArray, _Kernel]]:
         )  # fmt: skip
 
 
-def _heads(kernel: _Kernel) -> IntArray:
+def _earliest(kernel: _Kernel) -> IntArray:
+    """Earliest start of each instruction, in cycles from the kernel's start."""
     size = len(kernel.cycles)
     user_at = np.flatnonzero(np.diff(kernel.user, prepend=-1, append=-1))
     rest = kernel.cycles[kernel.row] - kernel.lead - kernel.busy
@@ -123,12 +132,12 @@ def _heads(kernel: _Kernel) -> IntArray:
         (kernel.cycles, np.searchsorted(kernel.after, np.arange(size + 1)), kernel.before),
         (kernel.row, kernel.lead, kernel.busy, rest),
         user_at,
-        _looked_at(user_at, kernel.busy, WORD * size + len(kernel.after)),
+        _busiest(user_at, kernel.busy, WORD * size + len(kernel.after)),
     )
 
 
-def _looked_at(user_at: IntArray, busy: IntArray, cost: int) -> IntArray:
-    """The users for which there is room, the busiest first; `cost`: of a word of their sets."""
+def _busiest(user_at: IntArray, busy: IntArray, cost: int) -> IntArray:
+    """The busiest users whose sets cost at most `ROOM`; `cost`: steps per word of a set."""
     if not len(user_at):
         return user_at
     order = np.argsort(-np.add.reduceat(busy, user_at[:-1]), kind="stable")
@@ -141,67 +150,67 @@ def _raised(
     needs: tuple[IntArray, IntArray, IntArray],
     uses: tuple[IntArray, IntArray, IntArray, IntArray],
     user_at: IntArray,
-    looked_at: IntArray,
+    busiest: IntArray,
 ) -> IntArray:
-    """Heads: longest chains of what is needed, then raised for one user after the other."""
+    """Earliest starts: rule 1, then rule 2 for one user after the other."""
     cycles, at, before = needs
     row, lead, busy, rest = uses
-    head = np.zeros(len(cycles), np.int64)
+    start = np.zeros(len(cycles), np.int64)
     for step in range(len(cycles)):
         for place in range(at[step], at[step + 1]):
-            head[step] = max(head[step], head[before[place]] + cycles[before[place]])
-    for user in looked_at:
+            start[step] = max(start[step], start[before[place]] + cycles[before[place]])
+    for user in busiest:
         begin, end = user_at[user], user_at[user + 1]
-        own = (row[begin:end], lead[begin:end], busy[begin:end], rest[begin:end])
-        _join(head, needs, own)
-    return head
+        uses_of_user = (row[begin:end], lead[begin:end], busy[begin:end], rest[begin:end])
+        _join(start, needs, uses_of_user)
+    return start
 
 
 @compiled_part
 def _join(
-    head: IntArray,
+    start: IntArray,
     needs: tuple[IntArray, IntArray, IntArray],
     uses: tuple[IntArray, IntArray, IntArray, IntArray],
 ) -> None:
-    """Raise heads by what one user has to do before each instruction.
+    """Raise earliest starts by rule 2 for one engine or channel, the user.
 
-    `found`: of each instruction the set of those that it needs and that hold the user. `near`: the
-    shortest way to it from where one of them leaves the user; `FAR` where there is none.
+    `needed`: per instruction, the set of instructions that it needs and that occupy the user.
+    `path`: cycles of the shortest path to it from the end of such a use; `FAR`: there is none.
     """
     cycles, at, before = needs
     row, lead, busy, rest = uses
-    found = np.zeros((len(cycles), -(-len(row) // WORD)), np.uint64)
-    near = np.full(len(cycles), FAR)
+    needed = np.zeros((len(cycles), -(-len(row) // WORD)), np.uint64)
+    path = np.full(len(cycles), FAR)
     use = np.full(len(cycles), -1, np.int64)
     for index in range(len(row)):
         use[row[index]] = index
     for step in range(len(cycles)):
         for place in range(at[step], at[step + 1]):
             need = before[place]
-            head[step] = max(head[step], head[need] + cycles[need])
-            way = near[need] + cycles[need]
-            for word in range(found.shape[1]):
-                found[step, word] |= found[need, word]
+            start[step] = max(start[step], start[need] + cycles[need])
+            through = path[need] + cycles[need]
+            for word in range(needed.shape[1]):
+                needed[step, word] |= needed[need, word]
             if use[need] >= 0:
-                found[step, use[need] // WORD] |= np.uint64(1) << np.uint64(use[need] % WORD)
-                way = min(way, rest[use[need]])
-            near[step] = min(near[step], way)
-        if near[step] < FAR and _is_new(found, before[at[step] : at[step + 1]], step):
+                needed[step, use[need] // WORD] |= np.uint64(1) << np.uint64(use[need] % WORD)
+                through = min(through, rest[use[need]])
+            path[step] = min(path[step], through)
+        if path[step] < FAR and _is_new(needed, before[at[step] : at[step + 1]], step):
             first, total = FAR, np.int64(0)
             for index in range(len(row)):
-                if found[step, index // WORD] >> np.uint64(index % WORD) & np.uint64(1):
-                    first = min(first, head[row[index]] + lead[index])
+                if needed[step, index // WORD] >> np.uint64(index % WORD) & np.uint64(1):
+                    first = min(first, start[row[index]] + lead[index])
                     total += busy[index]
-            head[step] = max(head[step], first + total + near[step])
+            start[step] = max(start[step], first + total + path[step])
 
 
 @compiled_part
-def _is_new(found: NDArray[np.uint64], needs: IntArray, step: int) -> bool:
-    """Whether none of its needs has the same set: the chain from such a one says as much."""
+def _is_new(needed: NDArray[np.uint64], needs: IntArray, step: int) -> bool:
+    """Whether no direct need has the same set; if one has it, rule 1 gives the same bound."""
     for need in needs:
         is_same = True
-        for word in range(found.shape[1]):
-            is_same = is_same and found[need, word] == found[step, word]
+        for word in range(needed.shape[1]):
+            is_same = is_same and needed[need, word] == needed[step, word]
         if is_same:
             return False
     return True
