@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import islice
+from typing import Literal
 
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import counted, format_bytes, format_count
@@ -91,7 +92,7 @@ def split_table(*reports: Report, names: str = BOTH) -> Table:
             "limit": format_bytes(row["capacity_bytes"]),
         }
         for name, report in zip(names, reports, strict=False)
-        for row in report.tables["splits"]
+        for row in islice(report.tables["splits"], MAX_ROWS // len(reports))
     ]
 
 
@@ -108,7 +109,7 @@ def decision_table(*reports: Report, names: str = BOTH) -> Table:
             "rule": safe_text(row["rule"], max_length=400),
         }
         for name, report in zip(names, reports, strict=False)
-        for row in report.tables["decisions"]
+        for row in islice(report.tables["decisions"], MAX_ROWS // len(reports))
     ]
 
 
@@ -122,7 +123,7 @@ def ready_table(*reports: Report, names: str = BOTH) -> Table:
             "ready after it": safe_text(row["ready"], max_length=1000),
         }
         for name, report in zip(names, reports, strict=False)
-        for row in report.tables["ready"]
+        for row in islice(report.tables["ready"], MAX_ROWS // len(reports))
     ]
 
 
@@ -139,5 +140,15 @@ def binding_table(*reports: Report, names: str = BOTH) -> Table:
             "held in": row["scope"] or "its loop nest",
         }
         for name, report in zip(names, reports, strict=False)
-        for row in islice(report.tables["bindings"], MAX_ROWS)
+        for row in islice(report.tables["bindings"], MAX_ROWS // len(reports))
     ]
+
+
+Listed = Literal["splits", "decisions", "ready", "bindings"]
+TABLES: Mapping[str, tuple[Listed, Callable[..., Table]]] = {
+    "splits": ("splits", split_table),
+    "merges": ("decisions", decision_table),
+    "the ready list": ("ready", ready_table),
+    "bindings": ("bindings", binding_table),
+}
+"""A table per algorithm: the rows of a report that it lists, and what makes it."""

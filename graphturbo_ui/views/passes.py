@@ -8,30 +8,17 @@ import streamlit as st
 
 from graphturbo_ui.components.algorithms import screen
 from graphturbo_ui.figures.canvases import algorithms_bytes
-from graphturbo_ui.figures.pass_tables import (
-    binding_table,
-    decision_table,
-    product_rows,
-    ready_table,
-    split_table,
-)
+from graphturbo_ui.figures.pass_tables import TABLES, product_rows
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import table, view
-
-TABLES = {
-    "splits": split_table,
-    "merges": decision_table,
-    "the ready list": ready_table,
-    "bindings": binding_table,
-    "steps with their seconds": product_rows,
-}
-"""A table per algorithm, and one of all steps from the model to the trace."""
+from graphturbo_ui.shown import reports_of, table, view
 
 
 def passes(runs: Runs) -> None:
-    """The pictures, and below them the tables, closed."""
+    """The pictures, and below them the tables that have rows, closed."""
     st.subheader("Algorithms")
     keys = " ".join(run.key[:16] for run in runs.values())
     screen.draw(view(f"algorithms {keys}", partial(algorithms_bytes, keys=keys), runs))
-    for name, make in TABLES.items():
-        table(name, make, runs)
+    for name, (rows, make) in TABLES.items():
+        if any(report.tables[rows] for report in reports_of(runs)):
+            table(name, make, runs)
+    table("steps", product_rows, runs)

@@ -10,22 +10,21 @@ from graphturbo_core.report.report import Report
 
 MOST_KERNELS = 2000
 """Kernels in the picture; the table has all (our choice)."""
-Row = tuple[str, str, int, str, str, int]
+Row = tuple[str, str, int, str, str, int, int]
 
 
 def bind_picture(report: Report, show: Show) -> dict[str, object] | None:
     """Kernels in order, each with a list of tensors that equivalent kernels share.
 
-    A tensor: its name, op, number of its division in `texts`, axes, memory, and how many axes it
-    has. None where the run has no bindings.
+    A tensor: its name, op, number of its division in `texts`, axes, memory, how many axes it has,
+    and its layer. None where the run has no bindings.
     """
     rows = report.tables["bindings"]
     if not rows:
         return None
-    axes_of = {
-        node["op"]: len(SIZES.findall(node["output_shape"]))
-        for node in report.tables["graph_nodes"]
-    }
+    nodes = {node["op"]: node for node in report.tables["graph_nodes"]}
+    axes_of = {op: len(SIZES.findall(node["output_shape"])) for op, node in nodes.items()}
+    layer_of = {op: node["layer"] for op, node in nodes.items()}
     group_of = {row["name"]: row["group"] for row in report.tables["kernels"]}
     place = {row["name"]: row["index"] for row in report.tables["groups"]}
     texts: dict[str, int] = {}
@@ -43,6 +42,7 @@ def bind_picture(report: Report, show: Show) -> dict[str, object] | None:
                 row["axes"],
                 row["scope"],
                 axes_of.get(row["op"], 0),
+                layer_of.get(row["op"], 0),
             )
             for row in own
         )

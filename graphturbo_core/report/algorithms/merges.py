@@ -29,7 +29,7 @@ def merge_picture(report: Report, show: Show) -> dict[str, object] | None:
     `left_out`: other decisions, and those that do not follow from the ones before. `is_final`: the
     parts after the last decision are the sub-graphs of the run.
     """
-    replay = _Replay([row["name"] for row in report.tables["layers"]])
+    replay = _MergedParts([row["name"] for row in report.tables["layers"]])
     steps = []
     for row in report.tables["decisions"]:
         parts = replay.parts(row) if row["rule"] in CAUSES else None
@@ -51,7 +51,7 @@ def merge_picture(report: Report, show: Show) -> dict[str, object] | None:
     }
 
 
-class _Replay:
+class _MergedParts:
     """Parts so far: the last layer of each by its first."""
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def _piece(name: str) -> int:
     return int(last) if last.isdigit() else 0
 
 
-def _kernel_bytes(report: Report) -> list[Mapping[str, int]]:
+def _kernel_bytes(report: Report) -> Sequence[Mapping[str, int]]:
     """Bytes in GB of each kernel: the most while it runs, and those at its end."""
     cycle, size = report.arrays["gb_cycle"], report.arrays["gb_bytes"]
     found = []

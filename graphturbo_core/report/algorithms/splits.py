@@ -88,9 +88,12 @@ def _part(known: _Known, group: GroupRow, layers: Sequence[int]) -> dict[str, ob
 
 
 def _layer(known: _Known, layer: int, axis: int) -> dict[str, object]:
-    """One layer alone; `pieces` 0: no count along the axis fits, or the report has no row of it."""
+    """One layer alone along the axis, along its first possible one where the sub-graph has none.
+
+    `pieces` 0: no count fits, or the report has no row of it.
+    """
     rows = known.rows.get(("layer", layer), {})
-    row = rows.get(axis)
+    row = rows.get(axis) if axis >= 0 else next(filter(_is_possible, rows.values()), None)
     whole = next((other["whole_peak_bytes"] for other in rows.values()), 0)
     return {
         "layer": layer,
@@ -99,3 +102,7 @@ def _layer(known: _Known, layer: int, axis: int) -> dict[str, object]:
         "whole_bytes": whole,
         "piece_bytes": row["peak_bytes"] if row and row["possible"] else whole,
     }
+
+
+def _is_possible(row: SplitRow) -> bool:
+    return row["possible"]

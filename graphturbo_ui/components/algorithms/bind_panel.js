@@ -33,7 +33,7 @@ export const bindPanel = {
     const division = divisionFor(run, row);
     const before = step ? divisionFor(run, sheet[step - 1]) : null;
     const changed = changedCores(division, before);
-    const hue = run.hue_of_group[run.bind.kernels[kernel].group];
+    const hue = hueOf(scene, run, kernel, row);
     drawKernels(pen, run, kernel, width);
     const left = Math.min(400, width * 0.4);
     const at = drawTensors(pen, scene, run, sheet, step, { width: left - 26, hue });
@@ -48,6 +48,12 @@ export const bindPanel = {
 
 function sheetOf(run, kernel) {
   return run.bind.sheets[run.bind.kernels[kernel].sheet];
+}
+
+/** That of the kernel's sub-graph; of one that is banded, that of the layer. */
+function hueOf(scene, run, kernel, row) {
+  const own = run.hue_of_group[run.bind.kernels[kernel].group];
+  return own < 0 ? scene.hues.of_layer[row[6]] : own;
 }
 
 function divisionFor(run, [, , text, axes]) {
@@ -78,7 +84,7 @@ function drawTensors(pen, scene, run, sheet, step, { width, hue }) {
   const [first, end] = windowAround(step, sheet.length, TENSORS);
   const range = end - first < sheet.length ? `, ${first + 1} to ${end} of ${sheet.length}` : "";
   pen.text(0, TOP, `Tensors in order of production${range}`);
-  const held = 16 + Math.max(pen.width("held in"), ...sheet.map((own) => pen.width(own[4] || "loop", 12.5, 600)));
+  const held = 16 + Math.max(pen.width("held in"), ...sheet.map((own) => pen.width(own[4] || "loop nest", 12.5, 600)));
   sheet.slice(first, end).forEach(([tensor, op, text, axes, scope, rank], n) => {
     const y = TOP + 10 + n * ROW;
     const isOwn = first + n === step;
@@ -89,7 +95,7 @@ function drawTensors(pen, scene, run, sheet, step, { width, hue }) {
     const cuts = cutsText(scene, divisionOf(run.bind.texts[text], axes), rank, "short");
     const used = Math.max(94, pen.width(cuts, 12.5) + 8) + held;
     group.text(width - held, y + 15.5, cuts, { anchor: "end" });
-    group.text(width - 6, y + 15.5, scope || "loop", { anchor: "end", fill: "var(--ink)", weight: scope ? 600 : 400 });
+    group.text(width - 6, y + 15.5, scope || "loop nest", { anchor: "end", fill: "var(--ink)", weight: scope ? 600 : 400 });
     const names = [op || tensor, (op || tensor).split(/[/.]/).slice(-2).join("/"), (op || tensor).split(/[/.]/).at(-1)];
     group.text(12, y + 15.5, pen.fit(names, width - used - 18, 13, isOwn ? 650 : 400), { size: 13, fill: "var(--ink)", weight: isOwn ? 650 : 400 });
   });

@@ -60,7 +60,7 @@ export function squaresIn(count, width, height, most) {
   let best = { columns: 1, side: 0 };
   for (let columns = 1; columns <= count; columns += 1) {
     const side = Math.min(most, width / columns, height / Math.ceil(count / columns));
-    if (side > best.side + 1e-9) best = { columns, side };
+    if (side >= best.side - 1e-9) best = { columns, side };
   }
   return best;
 }

@@ -24,6 +24,10 @@ export function drawGbCurve(pen, run, kernel, { left, top, width }) {
   const toX = (cycle) => left + (cycle / Math.max(1, order.cycles)) * (width - left - 10);
   const toY = (size) => top + HEIGHT * (1 - size / capacity);
   const own = order.kernels[kernel];
+  if (!capacity) {
+    pen.text(0, top - 14, "This chip has no GB: results wait in LB or DRAM.");
+    return 0;
+  }
   pen.rect(left, top, width - left - 10, HEIGHT, "var(--track)");
   const hue = run.hue_of_group[own.group];
   const [from, to] = [toX(own.start), Math.max(toX(own.start) + 2, toX(own.end))];
@@ -51,6 +55,6 @@ export function drawGbCurve(pen, run, kernel, { left, top, width }) {
   }
   pen.text(0, foot + STRIP - 4, "kernels", { size: 12.5 });
   pen.text(0, top - 14, "Bytes in GB over one round, dashed: its capacity", { size: 12.5 });
-  pen.text(width - 10, foot + STRIP + 15, "time", { size: 12, anchor: "end" });
+  pen.text(0, foot + STRIP + 15, "time", { size: 12.5 });
   return HEIGHT + STRIP + 28;
 }

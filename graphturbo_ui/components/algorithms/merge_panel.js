@@ -2,12 +2,12 @@
 
 import { hueFill, hueInk } from "../overview/draw.js";
 import { countText, sizeText } from "../overview/words.js";
-import { layersInSight, levelsOf, nodesAt, partsAt, refusedBefore, treeOf } from "./merge_tree.js";
-import { reasonText, shortReason, stepText } from "./merge_words.js";
+import { bandsOf, layersInSight, levelsOf, nodesAt, partsAt, refusedBefore, treeOf } from "./merge_tree.js";
+import { countsText, reasonText, shortReason, stepText } from "./merge_words.js";
 
 const HUES = 5;
 const MOST_LAYERS = 64; // at once
-const TOP = 52;
+const TOP = 84;
 const HEIGHT = 330; // of the tree
 const TALLEST = 44; // of a level
 const PALE = 0.26;
@@ -55,6 +55,7 @@ export const mergePanel = {
     for (const node of nodes) drawNode(pen, place, scene, node, node.id === own.made);
     for (const refused of refusedBefore(tree, merge.steps, step)) drawCross(pen, place, tree, refused.parts);
     if (step >= 0 && own.made < 0) drawRefusal(pen, place, tree, own.parts, merge.steps[step], width);
+    if (step >= 0) drawMeter(pen, merge.steps[step], merge.capacity_bytes);
     drawFoot(pen, place, scene, merge, foot);
     drawStrip(pen, merge.steps, step, foot + 52, width);
     const top = nodes.filter(({ isTop }) => isTop);
@@ -71,8 +72,8 @@ function boxesOf({ x, foot, level, levels }, { runs, depth }) {
   const [first, end] = x.sight;
   const y = foot - (levels.get(depth) + 1) * level;
   return runs.filter(([from, to]) => from < end && to >= first).map(([from, to]) => {
-    const at = x.from + (Math.max(from, first) - first) * x.unit;
-    return { x: at, y, width: (Math.min(to + 1, end) - Math.max(from, first)) * x.unit, height: level };
+    const seen = [Math.max(from, first), Math.min(to, end - 1)];
+    return { seen, x: x.from + (seen[0] - first) * x.unit, y, width: (seen[1] + 1 - seen[0]) * x.unit, height: level };
   });
 }
 
@@ -89,28 +90,31 @@ function drawStems(pen, place, node, tree) {
   }
 }
 
-function hueOf(scene, node) {
-  return scene.hues.of_layer[node.runs[0][0]];
-}
-
+/** A box per stretch of layers, banded where they have several hues; the pieces in the widest. */
 function drawNode(pen, place, scene, node, isNew) {
-  const hue = hueOf(scene, node);
   const boxes = boxesOf(place, node);
-  const gap = place.level > 12 ? 3 : 1;
+  const height = place.level - (place.level > 12 ? 3 : 1);
   const side = boxes[0].width > 6 ? 1.25 : 0.25;
+  const opacity = node.isTop ? 1 : PALE;
+  let widest = { width: 0 };
   boxes.forEach((box, n) => {
-    const more = { rx: box.width > 8 && place.level > 10 ? 3 : 0, opacity: node.isTop ? 1 : PALE };
-    const rect = pen.rect(box.x + side, box.y, box.width - 2 * side, place.level - gap, hueFill(hue, HUES), more);
-    if (n === 0) rect.dataset.node = node.id;
-    if (isNew) pen.rect(box.x, box.y - 1.25, box.width, place.level - gap + 2.5, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 4 });
+    const bands = bandsOf([box.seen], scene.hues.of_layer);
+    const rx = bands.length === 1 && box.width > 8 && place.level > 10 ? 3 : 0;
+    for (const [from, to, hue] of bands) {
+      const [x, end] = [box.x + (from - box.seen[0]) * place.x.unit, box.x + (to + 1 - box.seen[0]) * place.x.unit];
+      const [left, right] = [from === box.seen[0] ? side : 0, to === box.seen[1] ? side : 0];
+      const rect = pen.rect(x + left, box.y, end - x - left - right, height, hueFill(hue, HUES), { rx, opacity });
+      if (n === 0 && from === box.seen[0]) rect.dataset.node = node.id;
+      if (end - x > widest.width) widest = { x, width: end - x, hue, y: box.y };
+    }
+    if (isNew) pen.rect(box.x, box.y - 1.25, box.width, height + 2.5, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 4 });
     const before = boxes[n - 1];
-    if (before) pen.line(before.x + before.width - side, box.y + place.level / 2, box.x + side, box.y + place.level / 2, hueFill(hue, HUES), { "stroke-width": 2, opacity: more.opacity });
+    if (before) pen.line(before.x + before.width - side, box.y + height / 2, box.x + side, box.y + height / 2, hueFill(scene.hues.of_layer[box.seen[0]], HUES), { "stroke-width": 2, opacity });
   });
-  const widest = boxes.reduce((one, other) => (other.width > one.width ? other : one));
   const text = node.pieces ? String(node.pieces) : "–";
   if (place.level < 14 || pen.width(text, 12, 600) > widest.width - 2) return;
-  pen.text(widest.x + widest.width / 2, widest.y + (place.level - gap) / 2 + 4.2, text, {
-    size: 12, weight: node.isTop ? 650 : 500, anchor: "middle", fill: node.isTop ? hueInk(hue, HUES) : "var(--ink)",
+  pen.text(widest.x + widest.width / 2, widest.y + height / 2 + 4.2, text, {
+    size: 12, weight: node.isTop ? 650 : 500, anchor: "middle", fill: node.isTop ? hueInk(widest.hue, HUES) : "var(--ink)",
   });
 }
 
@@ -141,7 +145,7 @@ function cross(pen, x, y, size, stroke) {
 function drawRefusal(pen, place, tree, parts, step, width) {
   const tops = topsOf(place, tree, parts);
   if (!tops.length) return;
-  const y = Math.max(26, Math.min(...tops.map((top) => top.y)) - 18);
+  const y = Math.max(62, Math.min(...tops.map((top) => top.y)) - 18);
   for (const part of parts) {
     for (const box of boxesOf(place, tree.nodes[part])) {
       pen.rect(box.x, box.y - 1.5, box.width, place.level, "none", { stroke: "var(--ink)", "stroke-width": 2, "stroke-dasharray": "5 3", rx: 4 });
@@ -160,6 +164,18 @@ function drawRefusal(pen, place, tree, parts, step, width) {
   pen.text(at, y - 13, words, { size: 13, weight: 600, fill: "var(--ink)", anchor: "middle" });
 }
 
+/** Bytes of one piece of the whole against what the LBs hold, where they were computed. */
+function drawMeter(pen, { peak, peak_bytes: size, is_taken: isTaken }, capacity) {
+  if (!size || !capacity) return;
+  const unit = 180 / Math.max(capacity, size);
+  pen.text(0, 12, "One piece of the whole");
+  pen.rect(0, 20, 180, 12, "var(--track)");
+  const bar = pen.rect(0, 20, size * unit, 12, isTaken ? "var(--ink2)" : "var(--edge)");
+  bar.dataset.peak = size;
+  pen.line(capacity * unit, 16, capacity * unit, 36, "var(--ink)", { "stroke-width": 1.5, "stroke-dasharray": "4 3" });
+  pen.text(190, 30.5, `${peak} of ${sizeText(capacity, true)} in the LBs of a cluster`, { weight: 600, fill: "var(--ink)" });
+}
+
 /** Names of the levels, and layer numbers below the leaves. */
 function drawFoot(pen, { x, level, levels }, scene, merge, foot) {
   pen.text(0, foot - level / 2 + 4, "layers", { size: 12.5 });
@@ -171,9 +187,9 @@ function drawFoot(pen, { x, level, levels }, scene, merge, foot) {
     if (layer === first && every > 1 && (layer + 1) % every > every / 2) continue;
     pen.text(x.from + (layer - first + 0.5) * x.unit, foot + 13, String(layer + 1), { size: 12, anchor: "middle" });
   }
-  const of = scene.layers.length > end - first ? `: ${first + 1} to ${end} of ${scene.layers.length.toLocaleString("en-US")}, where the decision is` : " in order";
+  const of = scene.layers.length > end - first ? `: ${first + 1} to ${end} of ${scene.layers.length.toLocaleString("en-US")}, where the decision is` : ", in order";
   pen.text(x.from, foot + 29, `layers${of}`, { size: 12 });
-  pen.text(x.from + (end - first) * x.unit, foot + 44, "decisions in order: dark merged, pale refused", { size: 12, anchor: "end" });
+  pen.text(x.from + (end - first) * x.unit, foot + 44, "decisions in order: tall merged, low refused", { size: 12, anchor: "end" });
 }
 
 /** All decisions in order: tall and dark a merge, low and pale a refusal. */
@@ -203,7 +219,7 @@ function told(run, tree, step, sight) {
     const reason = reasonText(own, capacity);
     facts.push(["This decision", `${own.is_taken ? "merged" : "refused"}, ${stepText(own.step)}`]);
     facts.push(["Layers", names.length > 120 ? `${names.slice(0, 117)}…` : names, "plain"]);
-    if (own.counts.length) facts.push(["Pieces", `${own.counts.join(" + ")}${own.pieces ? ` → ${own.pieces}` : ""}`]);
+    if (own.counts.length) facts.push(["Pieces", `${countsText(own)}${own.pieces ? ` → ${own.pieces}` : ""}`]);
     facts.push(["One piece of the whole", own.peak ? `${own.peak} of ${capacity}` : "not computed: the rule needs no bytes", own.peak ? "" : "plain"]);
     facts.push(["Why", reason, "plain"]);
     said = `Decision ${step + 1}: ${own.is_taken ? "merged" : "refused"}. ${reason} ${parts} sub-graphs.`;

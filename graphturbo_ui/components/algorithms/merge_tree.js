@@ -11,6 +11,19 @@ export function joined(runs) {
   return found;
 }
 
+/** Stretches of layers cut where their hue changes: [first, last, hue]. */
+export function bandsOf(runs, hueOf) {
+  const found = [];
+  for (const [first, last] of runs) {
+    for (let layer = first; layer <= last; layer += 1) {
+      const before = found.at(-1);
+      if (before && layer > first && before[2] === hueOf[layer]) before[1] = layer;
+      else found.push([layer, layer, hueOf[layer]]);
+    }
+  }
+  return found;
+}
+
 /**
  * Leaves and merges of `merge` (report/algorithms/merges.py) as nodes {runs, children, depth,
  * pieces, born, dies}: there from step `born` on, until step `dies` puts it into another. `of[s]`:

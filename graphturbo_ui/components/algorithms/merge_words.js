@@ -1,5 +1,10 @@
 // Why two parts were merged or not, in words of the numbers that decided.
 
+/** `8 + 4`: pieces of the parts; a dash where no cut of a part fits. */
+export function countsText({ counts }) {
+  return counts.map((count) => count || "–").join(" + ");
+}
+
 /** A sentence for a decision; `capacity`: the size that a piece may have, as text. */
 export function reasonText(step, capacity) {
   const { cause, counts, pieces } = step;
@@ -8,7 +13,9 @@ export function reasonText(step, capacity) {
   const sentences = {
     block: "The inside of a block and its join: merged wherever the whole can be split.",
     pieces: "No part with weights gets more pieces than it has: no weight is fetched more often.",
-    refetch: `All parts would be cut into ${most}. The part with ${least || "none"} has weights: each piece would fetch them again.`,
+    refetch: least
+      ? `All parts would be cut into ${most}. A part with fewer pieces has weights: each piece would fetch them again.`
+      : `A part that no cut fits would be cut into ${most} with the others. Each piece would fetch its weights again.`,
     grows: pieces > most ? `Together they need ${pieces} pieces, none needs more than ${most}: weights would be fetched more often.` : "The counts of the parts differ.",
     split: step.is_taken
       ? "The whole can be split so that a piece fits."
@@ -22,7 +29,7 @@ export function reasonText(step, capacity) {
 
 /** The same in a few words, for the picture. */
 export function shortReason(step) {
-  const counts = step.counts.join(" + ");
+  const counts = countsText(step);
   const words = {
     refetch: "weights would be fetched again", grows: step.pieces ? `would need ${step.pieces}` : "counts differ",
     split: "no split fits", cycle: "a path goes round", taken: "in another block", user: "the plan file says so",

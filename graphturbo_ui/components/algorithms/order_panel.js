@@ -123,7 +123,10 @@ function told(run, now, step) {
   const { order } = run;
   const name = (kernel) => order.kernels[kernel].name;
   const own = order.kernels[now.run];
-  const capacity = sizeText(order.capacity_bytes, true);
+  const gb = order.capacity_bytes ? [
+    ["Bytes in GB while it runs", `at most ${sizeText(own.gb_peak_bytes)} of ${sizeText(order.capacity_bytes, true)}`],
+    ["Bytes in GB at its end", sizeText(own.gb_end_bytes)],
+  ] : [];
   const which = order.is_breadth_first ? "oldest" : "newest";
   const why = now.skipped.length
     ? `The ${which} entry whose producers are all done. ${countText(now.skipped.length, "entry").replace("entrys", "entries")} above it ${now.skipped.length > 1 ? "wait" : "waits"} for a producer.`
@@ -132,11 +135,10 @@ function told(run, now, step) {
     ["Runs", own.name, "strong"],
     ["Why", why, "plain"],
     ["Enters the list", namesText(now.entered.map(name)) || "nothing", now.entered.length ? "" : "plain"],
-    ["Bytes in GB while it runs", `at most ${sizeText(own.gb_peak_bytes)} of ${capacity}`],
-    ["Bytes in GB at its end", sizeText(own.gb_end_bytes)],
+    ...gb,
     ["Done before", `${now.done.size} of ${order.steps.length}`],
   ];
-  const said = `Step ${step + 1}: ${own.name} runs. ${why} At most ${sizeText(own.gb_peak_bytes)} of ${capacity} in GB.`;
+  const said = `Step ${step + 1}: ${own.name} runs. ${why} ${gb.map(([label, text]) => `${label}: ${text}.`).join(" ")}`;
   return { facts, said };
 }
 

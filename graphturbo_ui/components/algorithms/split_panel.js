@@ -4,14 +4,14 @@ import { hueFill, hueInk, hueText } from "../overview/draw.js";
 import { countText, sizeText } from "../overview/words.js";
 import { axisName, cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "./splits.js";
 
-const BANDS = 12; // sub-graphs at once
+const BANDS = 9; // sub-graphs at once
 const LAYERS = 14; // layers at once
 const HUES = 5;
 const TOP = 40;
-const GAP = 14;
+const GAP = 12;
 const ROW = 17;
 const BAR = 18;
-const TALLEST = 60; // pixels of a rectangle
+const TALLEST = 48; // pixels of a rectangle
 const LABELS = 170;
 const BESIDE = 150; // right of the longest bar, for its bytes
 
@@ -27,9 +27,9 @@ export const splitPanel = {
 
   count: (run) => run.split.parts.length,
 
-  /** The sub-graph with the most bytes. */
+  /** The sub-graph with the most bytes, of those that are cut. */
   first(run) {
-    const sizes = run.split.parts.map((part) => part.whole_bytes);
+    const sizes = run.split.parts.map((part) => (part.pieces > 1 ? part.whole_bytes : 0));
     return sizes.indexOf(Math.max(...sizes));
   },
 
@@ -61,7 +61,7 @@ export const splitPanel = {
       drawn.push(drawBar(band, run, part, { x: x.bars, y: y + (height - BAR) / 2, scale, height: BAR, limit: x.bars + capacity * scale }));
       y += height + GAP;
       if (isOpen) {
-        layers.forEach((layer, at) => drawLayer(pen, run, parts[step], layer, { x, y: y - 4 + at * ROW, scale, limit: x.bars + capacity * scale }));
+        layers.forEach((layer, at) => drawLayer(pen, scene, parts[step], layer, { x, y: y - 4 + at * ROW, scale, limit: x.bars + capacity * scale }));
         y += layers.length * ROW + 8;
       }
     });
@@ -124,13 +124,14 @@ function drawRectangle(pen, scene, run, part, { x, y, sizes }) {
   const cut = rect.across.isCut || rect.down.isCut;
   const size = rect.across.isCut ? rect.across.size : rect.down.size;
   const cuts = cut ? cutsOf(pieces === part.pieces ? size : pieces, pieces) : [[0, 1]];
+  const isNumbered = part.pieces > 1 && pieces === part.pieces && (rect.across.isCut ? width / pieces >= 17 && height >= 13 : height / pieces >= 15);
   cuts.forEach(([from, to], n) => {
-    const gap = n + 1 < cuts.length ? 2 : 0;
+    const gap = cuts.length > 1 ? Math.min(2, length / pieces / 2) : 0;
     const box = rect.across.isCut
       ? [x + from * width, top, (to - from) * width - gap, height]
       : [x, top + from * height, width, (to - from) * height - gap];
-    pen.rect(...box, hueFill(hue, HUES), { rx: 2 });
-    if (box[2] >= 15 && box[3] >= 13 && part.pieces > 1 && pieces === part.pieces) {
+    pen.rect(...box, hueFill(hue, HUES), { rx: pieces > 20 ? 0 : 2 });
+    if (isNumbered) {
       pen.text(box[0] + box[2] / 2, box[1] + box[3] / 2 + 4, String(n + 1), { size: 12, weight: 600, anchor: "middle", fill: hueInk(hue, HUES) });
     }
   });
@@ -145,7 +146,8 @@ function drawBar(pen, run, part, { x, y, scale, height, limit }) {
   if (share >= 4) for (let n = 1; n < part.pieces; n += 1) pen.line(x + n * share, y, x + n * share, y + height, "var(--card)", { "stroke-width": 1.5 });
   const node = pen.rect(x, y, part.piece_bytes * scale, height, fill, { rx: 1 });
   node.dataset.bytes = part.piece_bytes;
-  const text = part.pieces > 1 ? `${sizeText(part.whole_bytes)} → ${sizeText(part.piece_bytes)}` : sizeText(part.whole_bytes);
+  const isOver = part.pieces === 1 && x + whole > limit;
+  const text = part.pieces > 1 ? `${sizeText(part.whole_bytes)} → ${sizeText(part.piece_bytes)}` : `${sizeText(part.whole_bytes)}${isOver ? ": no cut fits" : ""}`;
   pen.text(besides(pen, x, whole, limit, text, 12.5), y + height / 2 + 4.5, text, { weight: 600, fill: "var(--ink)" });
   return { group: part.name, whole: part.whole_bytes, piece: part.piece_bytes, pieces: part.pieces };
 }
@@ -156,10 +158,10 @@ function besides(pen, x, width, limit, text, size) {
   return at < limit + 3 && at + pen.width(text, size, 600) > limit - 3 ? limit + 8 : at;
 }
 
-function drawLayer(pen, run, part, layer, { x, y, scale, limit }) {
+function drawLayer(pen, scene, part, layer, { x, y, scale, limit }) {
   const forced = forcedBy(part).layers;
   const isFirst = forced[0] === layer.layer;
-  const fill = hueFill(hueOf(run, part), HUES);
+  const fill = hueFill(scene.hues.of_layer[layer.layer], HUES);
   const alone = layer.pieces ? (countText(layer.pieces, "piece")) : "no split";
   pen.text(0, y + 11, String(layer.layer + 1), { size: 12, fill: "var(--ink2)" });
   pen.text(28, y + 11, pen.fit([layer.name, layer.name.split(/[/.]/).slice(-2).join("/")], x.bars - 130, 12), { size: 12, fill: "var(--ink)", weight: isFirst ? 650 : 400 });
@@ -189,9 +191,12 @@ function drawAxis(pen, { x, y, most, capacity, scale }) {
 }
 
 function drawHeads(pen, scene, parts, x, range) {
-  const { across, down } = rectangleOf(parts[0]);
-  const axes = parts[0].shape.length;
-  const words = [axisName(across.axis, axes, scene.noun), down.size > 1 ? axisName(down.axis, axes, scene.noun) : ""].filter(Boolean);
+  const named = (part) => {
+    const { axis, size } = rectangleOf(part).down;
+    return size > 1 ? axisName(axis, part.shape.length, scene.noun) : "";
+  };
+  const down = [...new Set(parts.map(named).filter(Boolean))];
+  const words = [`${scene.noun}s`, ...(down.length > 1 ? ["split axis"] : down)];
   pen.text(0, TOP - 17, pen.fit([`Sub-graphs${range}`], LABELS - 6));
   pen.text(x.rects, TOP - 17, `Result: ${words.join(" × ")}`);
 }
@@ -202,8 +207,10 @@ function told(scene, run, part, shown) {
   const forced = layers.length
     ? `Layer ${layers[0] + 1} needs ${countText(part.pieces, "piece")} alone${layers.length > 1 ? `; so ${layers.length > 2 ? "do" : "does"} ${countText(layers.length - 1, "other")}` : ""}.`
     : part.pieces > 1
-      ? `No layer alone: each needs ${most > 1 ? `${most} at most` : "one"}. Tensors that live together do.`
-      : "It fits whole.";
+      ? `No layer alone: each needs ${most > 1 ? `${most} pieces at most` : "one piece"}. Tensors of several layers that live at once do.`
+      : part.whole_bytes <= run.split.capacity_bytes
+        ? "It fits whole."
+        : "No axis goes through all of it in pieces that fit. It runs whole, and tensors that find no room go to GB or DRAM.";
   const facts = [
     ["Sub-graph", namesOf(run, part), "strong"],
     ["Pieces by Algorithm 1", part.pieces > 1 ? `${part.pieces} along ${axis}` : "1, it runs whole"],

@@ -151,7 +151,7 @@ def test_bindings_of_every_kernel() -> None:
     rows = [
         (kernel["name"], tensor, op, found["texts"][text], axes, scope)
         for kernel in found["kernels"]
-        for tensor, op, text, axes, scope, _ in found["sheets"][kernel["sheet"]]
+        for tensor, op, text, axes, scope, *_ in found["sheets"][kernel["sheet"]]
     ]
     keys = ("kernel", "tensor", "op", "binding", "axes", "scope")
     assert rows == [tuple(row[key] for key in keys) for row in report.tables["bindings"]]

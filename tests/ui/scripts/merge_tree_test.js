@@ -1,6 +1,6 @@
 // The tree of merges: what is there after each step, where it lies, what was refused.
 
-import { joined, layersInSight, levelsOf, nodesAt, partsAt, refusedBefore, treeOf } from "../../../graphturbo_ui/components/algorithms/merge_tree.js";
+import { bandsOf, joined, layersInSight, levelsOf, nodesAt, partsAt, refusedBefore, treeOf } from "../../../graphturbo_ui/components/algorithms/merge_tree.js";
 import { reasonText, shortReason } from "../../../graphturbo_ui/components/algorithms/merge_words.js";
 import { drawn, equal, holds, outcomes } from "./check.js";
 
@@ -15,6 +15,9 @@ export default function () {
     "stretches are joined where they meet": () => {
       equal(joined([[5, 6], [1, 1], [2, 3]]), [[1, 3], [5, 6]]);
       equal(joined([[4, 4]]), [[4, 4]]);
+    },
+    "a box is banded where the hue of its layers changes": () => {
+      equal(bandsOf([[0, 4], [6, 6]], [0, 0, 1, 1, 0, 9, 0]), [[0, 1, 0], [2, 3, 1], [4, 4, 0], [6, 6, 0]]);
     },
     "a node per merge, on top of its parts": () => {
       const { nodes, of } = madeTree();
@@ -75,12 +78,14 @@ export default function () {
       equal(layersInSight(madeTree(), 2, 64), [0, 6]);
     },
     "reasons are in words, with the numbers": () => {
-      holds(reasonText(refuse([0, 1]), "8 MiB").startsWith("All parts would be cut into 8. The part with 4"), "refetch");
+      holds(reasonText(refuse([0, 1]), "8 MiB").startsWith("All parts would be cut into 8. A part with fewer"), "refetch");
       holds(reasonText({ cause: "grows", counts: [4, 4], pieces: 8 }, "").startsWith("Together they need 8 pieces"), "grows");
       holds(reasonText({ cause: "split", counts: [], pieces: 0, is_taken: false }, "8 MiB").includes("fits 8 MiB"), "split");
       equal(reasonText({ cause: "other", counts: [], rule: "as it is" }, ""), "as it is");
       equal(shortReason(refuse([0, 1])), "pieces 8 + 4: weights would be fetched again");
       equal(shortReason({ cause: "cycle", counts: [] }), "a path goes round");
+      holds(reasonText({ cause: "refetch", counts: [0, 16] }, "").startsWith("A part that no cut fits"), "no cut");
+      equal(shortReason({ cause: "refetch", counts: [0, 16] }), "pieces – + 16: weights would be fetched again");
     },
   });
 }
