@@ -118,7 +118,8 @@ class Algorithms {
     svg.replaceChildren(pen.parent);
     svg.setAttribute("height", Math.ceil(drawn.height));
     svg.setAttribute("aria-label", `${this.panel.title}. ${drawn.said}`);
-    parts.facts.replaceChildren(...drawn.facts.flatMap(([label, text, className]) => [htmlNode("dt", "", label), htmlNode("dd", className ?? "", text)]));
+    parts.facts.replaceChildren(...drawn.facts.map(([label, text, className]) => (
+      htmlNode("div", "", htmlNode("dt", "", label), htmlNode("dd", className ?? "", text)))));
     parts.said.textContent = this.clock.isPlaying ? "" : drawn.said;
     this.drawTransport();
     this.expose(drawn.scene);

@@ -14,6 +14,7 @@ const ROOM = 330; // height of the cores
 const MOST_SIDE = 146;
 const WORDS_SIDE = 84; // least side of a core with words
 const PALE = 0.26;
+const NARROW = 620; // pixels below which the cores stand under the list
 
 export const bindPanel = {
   title: "Bind parts of each tensor to cores",
@@ -35,11 +36,13 @@ export const bindPanel = {
     const changed = changedCores(division, before);
     const hue = hueOf(scene, run, kernel, row);
     drawKernels(pen, run, kernel, width);
-    const left = Math.min(400, width * 0.4);
-    const at = drawTensors(pen, scene, run, sheet, step, { width: left - 26, hue });
-    const cores = drawCores(pen, scene, division, { x: left, width: width - left - 4, hue, changed: new Set(changed), axes: row[5] });
+    const isNarrow = width < NARROW;
+    const left = isNarrow ? 0 : Math.min(400, width * 0.4);
+    const at = drawTensors(pen, scene, run, sheet, step, { width: isNarrow ? width : left - 26, hue });
+    const top = isNarrow ? TOP + at + 12 : TOP;
+    const cores = drawCores(pen, scene, division, { x: left, top, width: width - left - 4, hue, changed: new Set(changed), axes: row[5] });
     return {
-      height: TOP + Math.max(cores.foot + 12, at),
+      height: Math.max(top + cores.foot + 12, TOP + at),
       scene: { kernel, cores: cores.count, grid: division.grid, changed, tensor: row[0] },
       ...told(scene, run, { row, division, kernel, changed, before }),
     };
@@ -112,18 +115,18 @@ function cutsText(scene, { cuts, isShared }, rank, length) {
 }
 
 /** Cores as squares; the number of those that compute a part, and the foot of all. */
-function drawCores(pen, scene, division, { x, width, hue, changed, axes }) {
+function drawCores(pen, scene, division, { x, top, width, hue, changed, axes }) {
   const count = scene.cores;
-  pen.text(x, TOP, "Cores, each with its part of the tensor (not to scale)");
+  pen.text(x, top, "Cores, each with its part of the tensor (not to scale)");
   const { columns, side } = squaresIn(count, width, ROOM, MOST_SIDE);
   const of = new Map();
   for (const cell of division.cells) of.set(cell.core, [...(of.get(cell.core) ?? []), cell]);
   const gap = side > 40 ? 8 : side > 12 ? 2 : 1;
   for (let core = 0; core < count; core += 1) {
-    const at = { x: x + (core % columns) * side, y: TOP + 12 + Math.floor(core / columns) * side, side: side - gap };
+    const at = { x: x + (core % columns) * side, y: top + 12 + Math.floor(core / columns) * side, side: side - gap };
     drawCore(pen, scene, division, { core, at, cells: of.get(core) ?? [], hue, isChanged: changed.has(core), axes });
   }
-  if (division.isShared) pen.text(x, TOP + 30 + Math.ceil(count / columns) * side, "No core: an engine that the cores share computes it.", { fill: "var(--ink)", weight: 600 });
+  if (division.isShared) pen.text(x, top + 30 + Math.ceil(count / columns) * side, "No core: an engine that the cores share computes it.", { fill: "var(--ink)", weight: 600 });
   return { count: [...of.keys()].filter((core) => core >= 0).length, foot: Math.ceil(count / columns) * side + (division.isShared ? 34 : 12) };
 }
 

@@ -91,7 +91,8 @@ function drawStems(pen, place, node, tree) {
 }
 
 /** A box per stretch of layers, banded where they have several hues; the pieces in the widest. */
-function drawNode(pen, place, scene, node, isNew) {
+function drawNode(parent, place, scene, node, isNew) {
+  const pen = isNew ? parent.group("new") : parent;
   const boxes = boxesOf(place, node);
   const height = place.level - (place.level > 12 ? 3 : 1);
   const side = boxes[0].width > 6 ? 1.25 : 0.25;
@@ -179,12 +180,13 @@ function drawMeter(pen, { peak, peak_bytes: size, is_taken: isTaken }, capacity)
 /** Names of the levels, and layer numbers below the leaves. */
 function drawFoot(pen, { x, level, levels }, scene, merge, foot) {
   pen.text(0, foot - level / 2 + 4, "layers", { size: 12.5 });
-  if (levels.size > 1) pen.text(0, foot - level * 1.5 + 4, "merges ▲", { size: 12.5 });
+  if (levels.size > 1) pen.text(0, Math.min(foot - level * 1.5, foot - level / 2 - 15) + 4, "merges ▲", { size: 12.5 });
   const [first, end] = x.sight;
-  const every = [1, 2, 5, 10, 20].find((step) => step * x.unit >= 30) ?? 20;
+  const room = pen.width(String(end), 12) + 10;
+  const every = [1, 2, 5, 10, 20].find((step) => step * x.unit >= room) ?? 20;
   for (let layer = first; layer < end; layer += 1) {
-    if ((layer + 1) % every && layer !== first) continue;
-    if (layer === first && every > 1 && (layer + 1) % every > every / 2) continue;
+    const next = Math.ceil((layer + 1) / every) * every - layer - 1; // layers up to the next number
+    if (next && (layer !== first || next * x.unit < room)) continue;
     pen.text(x.from + (layer - first + 0.5) * x.unit, foot + 13, String(layer + 1), { size: 12, anchor: "middle" });
   }
   const of = scene.layers.length > end - first ? `: ${first + 1} to ${end} of ${scene.layers.length.toLocaleString("en-US")}, where the decision is` : ", in order";
