@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.algorithms import orders
 from graphturbo_core.report.algorithms.binds import bind_picture
 from graphturbo_core.report.algorithms.buffer import algorithms_buffer
@@ -105,9 +107,13 @@ def test_a_size_is_read_back_to_three_digits(size: int) -> None:
     assert size_bytes(format_bytes(size)) == pytest.approx(size, rel=0.005)
 
 
-def test_the_ready_list_is_replayed() -> None:
-    report = report_of(COARSE)
+@pytest.mark.parametrize("order", ["depth-first", "breadth-first"])
+def test_the_ready_list_is_replayed(order: str) -> None:
+    options = {orders.ORDER_OPTION: order}
+    request = RunRequest("teaching-resnet", COARSE, "stcp920", 64, options=options)
+    report = run_report(load_sample("teaching-resnet"), request)
     found = picture(order_picture, report)
+    assert found["is_breadth_first"] == (order == "breadth-first")
     names = [kernel["name"] for kernel in found["kernels"]]
     now = list(found["initial"])
     for step, row in zip(found["steps"], report.tables["ready"], strict=True):
