@@ -36,7 +36,7 @@ PARTS = {
     "verify": ("single_op", "local", "static", "faults", "replay", "verify"),
     "report": (
         "outcome", "rows", "bounds", "tables", "contract", "report", "canvases", "verdict",
-        "overview", "json_form", "edit_choices", "build",
+        "overview", "algorithms", "json_form", "edit_choices", "build",
     ),
     "frontend": (
         "options", "parse", "shapes", "passes", "branches", "strip", "numbers", "importer",

@@ -2,6 +2,7 @@
 
 - `sources.py`: Canvas: tools, scripts and styles; buffers with a time. Only `draw` knows Streamlit.
 - `graph.py`, `gantt.py`, `addresses.py`: the graph view, the Gantt chart, the address map.
-- `bundle.py`: ES modules joined to one. `overview/`: the first screen.
+- `bundle.py`: ES modules joined to one. `overview/`: the first screen. `algorithms/`:
+  Algorithms 1 to 4. `colours.css`: what these two draw with.
 - `link.py`: selection and time windows that canvases share among themselves and with the session.
 """

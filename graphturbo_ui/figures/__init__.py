@@ -6,5 +6,4 @@
 - `memory.py`: LB and GB per layer with capacity lines.
 - `accounting.py`: stalls, critical path, ledger and busy cycles as stacked bars.
 - `roofline.py`: layers under the chip's roofs.
-- `binding.py`: Algorithm 4's bindings as a grid of cores.
 """

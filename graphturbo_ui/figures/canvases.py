@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from graphturbo_core.report.algorithms.buffer import algorithms_buffer
 from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.canvases.graph_canvas import graph_buffer
@@ -34,6 +35,14 @@ def address_bytes(*reports: Report, names: str = BOTH) -> bytes:
     """Every buffer at its addresses over time."""
     label = address_summary(*reports, names=names)
     return address_buffer(*reports, show=safe_text, extra=_extra(label, names, reports))
+
+
+def algorithms_bytes(*reports: Report, names: str = BOTH, keys: str = "") -> bytes:
+    """Algorithms 1 to 4 as pictures.
+
+    `keys`: of the runs; the steps that are shown stay while they stay.
+    """
+    return algorithms_buffer(*reports, show=safe_text, extra={"names": names, "keys": keys})
 
 
 def gantt_bytes(*reports: Report, names: str = BOTH) -> bytes:

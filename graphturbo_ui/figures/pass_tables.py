@@ -1,12 +1,14 @@
-"""Reports -> rows of the passes: each step's product, and what Algorithms 1 to 3 decided."""
+"""Reports -> rows of the passes: each step's product, and what Algorithms 1 to 4 decided."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Literal
 
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import counted, format_bytes, format_count
-from graphturbo_ui.figures.tables import BOTH, Table, step_rows
+from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, step_rows
 from graphturbo_ui.text import safe_text
 
 
@@ -74,10 +76,11 @@ PRODUCTS: Mapping[str, Callable[[Report], str]] = {
 }
 
 
-def split_table(report: Report) -> Table:
-    """Algorithm 1: a row a part and axis of its last output."""
+def split_table(*reports: Report, names: str = BOTH) -> Table:
+    """Algorithm 1: a row per part and axis of its last output."""
     return [
         {
+            "run": name,
             "part": row["part"],
             "name": safe_text(row["name"]),
             "axis": row["axis"],
@@ -88,14 +91,16 @@ def split_table(report: Report) -> Table:
             "peak unsplit": format_bytes(row["whole_peak_bytes"]),
             "limit": format_bytes(row["capacity_bytes"]),
         }
-        for row in report.tables["splits"]
+        for name, report in zip(names, reports, strict=False)
+        for row in islice(report.tables["splits"], MAX_ROWS // len(reports))
     ]
 
 
-def decision_table(report: Report) -> Table:
+def decision_table(*reports: Report, names: str = BOTH) -> Table:
     """Algorithm 2 and what follows it: every merge and refusal in order."""
     return [
         {
+            "run": name,
             "number": row["index"] + 1,
             "step": safe_text(row["step"]),
             "answer": "yes" if row["taken"] else "no",
@@ -103,31 +108,47 @@ def decision_table(report: Report) -> Table:
             "numbers": safe_text(row["numbers"], max_length=400),
             "rule": safe_text(row["rule"], max_length=400),
         }
-        for row in report.tables["decisions"]
+        for name, report in zip(names, reports, strict=False)
+        for row in islice(report.tables["decisions"], MAX_ROWS // len(reports))
     ]
 
 
-def ready_table(report: Report) -> Table:
+def ready_table(*reports: Report, names: str = BOTH) -> Table:
     """Algorithm 3: what runs, and the ready list after it, newest last."""
     return [
         {
+            "run": name,
             "step": row["index"] + 1,
             "runs": safe_text(row["run"]),
             "ready after it": safe_text(row["ready"], max_length=1000),
         }
-        for row in report.tables["ready"]
+        for name, report in zip(names, reports, strict=False)
+        for row in islice(report.tables["ready"], MAX_ROWS // len(reports))
     ]
 
 
-def ready_at(report: Report, step: int) -> Mapping[str, str]:
-    """One step of Algorithm 3, counted from 0: done, ready before, what runs, ready after."""
-    rows = report.tables["ready"]
-    run, after = rows[step]["run"], rows[step]["ready"]
-    before = rows[step - 1]["ready"] if step else ""
-    done = ", ".join(row["run"] for row in rows[:step])
-    return {
-        "done": safe_text(done, max_length=1000) or "nothing yet",
-        "ready, newest last": safe_text(before, max_length=1000) or "what has no producers",
-        "runs": safe_text(run),
-        "ready after it": safe_text(after, max_length=1000) or "nothing",
-    }
+def binding_table(*reports: Report, names: str = BOTH) -> Table:
+    """Algorithm 4: a row per kernel and tensor; cores as the vendor's nested list."""
+    return [
+        {
+            "run": name,
+            "kernel": safe_text(row["kernel"]),
+            "tensor": safe_text(row["tensor"]),
+            "op": safe_text(row["op"]),
+            "cores": safe_text(row["binding"], max_length=400),
+            "axes": row["axes"],
+            "held in": row["scope"] or "its loop nest",
+        }
+        for name, report in zip(names, reports, strict=False)
+        for row in islice(report.tables["bindings"], MAX_ROWS // len(reports))
+    ]
+
+
+Listed = Literal["splits", "decisions", "ready", "bindings"]
+TABLES: Mapping[str, tuple[Listed, Callable[..., Table]]] = {
+    "splits": ("splits", split_table),
+    "merges": ("decisions", decision_table),
+    "the ready list": ("ready", ready_table),
+    "bindings": ("bindings", binding_table),
+}
+"""A table per algorithm: the rows of a report that it lists, and what makes it."""

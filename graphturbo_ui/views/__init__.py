@@ -6,6 +6,6 @@
 - `memory.py`: LB and GB per layer, over time, and by address.
 - `gantt.py`: instructions on engines over time.
 - `time.py`: roofline, stalls, bytes by cause, each layer's share.
-- `passes.py`: every step from model to trace with its product.
+- `passes.py`: Algorithms 1 to 4 as pictures; every step from model to trace in a table.
 - `export.py`, `sharing.py`: files of the runs; the HTML file.
 """

@@ -139,7 +139,7 @@
   };
   const inField = (element) => {
     const box = element.getBoundingClientRect();
-    if (element.matches("[type=checkbox], [type=radio]")) return; // their value is not shown
+    if (element.matches("[type=checkbox], [type=radio], [type=range]")) return; // their value is not shown
     if (element.value) judge(element, element.value, ink(element), box);
     else if (element.placeholder) {
       judge(element, element.placeholder, getComputedStyle(element, "::placeholder").color, box);

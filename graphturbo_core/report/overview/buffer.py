@@ -56,7 +56,7 @@ def overview_buffer(
         "model": show(b.contract["model"]),
         "profile": show(b.contract["profile"]),
         "batch": b.contract["batch"],
-        "noun": _noun(b),
+        "noun": sample_noun(b),
         "chip": _chip(b),
         "bound_s": b.contract["lower_bound_s"],
         "headline": show(headline(a, b)) if len(reports) > 1 else "",
@@ -87,7 +87,7 @@ def overview_buffer(
     return pack(header, arrays)
 
 
-def _noun(report: Report) -> str:
+def sample_noun(report: Report) -> str:
     """What one sample is called."""
     inputs = [row["tensor"] for row in report.tables["graph_edges"] if row["source"] < 0]
     axes = {row["tensor"]: row["axes"] for row in report.tables["tensors"]}

@@ -101,3 +101,11 @@ export function hueInk(hue, hues) {
 export function hueText(hue, hues) {
   return hue >= 0 && hue < hues ? `var(--t${hue})` : "var(--ink2)";
 }
+
+/** `dark` or `light`: the app's theme, by the ground that Streamlit gives its components. */
+export function themeOf(style) {
+  const parts = /^#?([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i.exec(style.getPropertyValue("--st-background-color").trim());
+  if (!parts) return "light";
+  const [r, g, b] = parts.slice(1).map((part) => Number.parseInt(part, 16));
+  return 0.299 * r + 0.587 * g + 0.114 * b < 128 ? "dark" : "light";
+}

@@ -2,6 +2,7 @@
 // one playhead, one selection through all of them; link.js tells Python what is selected.
 
 import { common, follow, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
+import { themeOf } from "./draw.js";
 import { drawInspector } from "./inspector.js";
 import { LayersPanel } from "./layers_panel.js";
 import { drawRace } from "./race.js";
@@ -64,7 +65,7 @@ class Overview {
   draw() {
     const { root, parts, scene, state } = this;
     const style = getComputedStyle(root);
-    root.dataset.theme = isDark(style.getPropertyValue("--st-background-color").trim()) ? "dark" : "light";
+    root.dataset.theme = themeOf(style);
     root.dataset.mode = scene.is_presenting ? "present" : "work";
     const k = Number.parseFloat(getComputedStyle(root).getPropertyValue("--k")) || 1;
     const font = getComputedStyle(root).fontFamily;
@@ -416,13 +417,6 @@ function firstRepeated(scene) {
   const shapes = scene.blocks.map(shape);
   const found = shapes.findIndex((own, n) => shapes.indexOf(own, n + 1) > 0 && scene.blocks[n].last > scene.blocks[n].first);
   return Math.max(0, found);
-}
-
-function isDark(colour) {
-  const parts = /^#?([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i.exec(colour);
-  if (!parts) return false;
-  const [r, g, b] = parts.slice(1).map((part) => Number.parseInt(part, 16));
-  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
 }
 
 export default function ({ data, parentElement }) {

@@ -21,8 +21,8 @@ def html() -> str:
 
 
 def css() -> str:
-    """The style of the screen."""
-    return (FOLDER / "overview.css").read_text(encoding="utf-8")
+    """The colours, and the style of the screen."""
+    return sources.style("colours.css", "overview/overview.css")
 
 
 @cache

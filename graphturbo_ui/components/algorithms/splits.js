@@ -1,0 +1,64 @@
+// Algorithm 1 as numbers: axes by name, cuts of a rectangle, the layer that needs most pieces.
+
+const IMAGE_AXES = ["", "channels", "rows", "columns"];
+
+/** What an axis is called: the first counts samples, pictures have channels, rows and columns. */
+export function axisName(axis, axes, noun) {
+  if (axis === 0) return `${noun}s`;
+  return (axes === 4 && IMAGE_AXES[axis]) || `axis ${axis}`;
+}
+
+/** The two axes of a sub-graph's rectangle: samples across, and down the split axis or the rows. */
+export function rectangleOf({ shape, axis }) {
+  const last = shape.length - 1;
+  const down = axis > 0 ? axis : last >= 3 ? 2 : last === 2 ? 1 : 0;
+  return {
+    across: { axis: 0, size: shape[0] ?? 1, isCut: axis === 0 },
+    down: { axis: down, size: down > 0 ? shape[down] : 1, isCut: axis > 0 && axis === down },
+  };
+}
+
+/** Pieces of a length: [from, to] as shares, whole elements, the first ones longer by one. */
+export function cutsOf(size, pieces) {
+  return Array.from({ length: pieces }, (_, n) => (
+    [Math.round((n * size) / pieces) / size, Math.round(((n + 1) * size) / pieces) / size]));
+}
+
+/**
+ * Which layer forces the count: {layers: those that alone need it, most: the count that one needs
+ * alone}. None where only tensors of several layers together do.
+ */
+export function forcedBy({ layers, pieces }) {
+  const most = Math.max(0, ...layers.map((layer) => layer.pieces));
+  const found = pieces > 1 ? layers.filter((layer) => layer.pieces === pieces) : [];
+  const largest = found.toSorted((one, other) => other.whole_bytes - one.whole_bytes);
+  return { layers: largest.map(({ layer }) => layer), most };
+}
+
+/** At most so many layers, those with the most bytes, in their order. */
+export function shownLayers(layers, most) {
+  if (layers.length <= most) return layers;
+  const sizes = layers.map((layer) => layer.whole_bytes).toSorted((one, other) => other - one);
+  const least = sizes[most - 1];
+  const above = layers.filter((layer) => layer.whole_bytes > least).length;
+  let room = most - above;
+  return layers.filter((layer) => {
+    if (layer.whole_bytes !== least) return layer.whole_bytes > least;
+    room -= 1;
+    return room >= 0;
+  });
+}
+
+/** Round byte values from 0 up to `most`, about `count` of them. */
+export function sizeTicks(most, count) {
+  const raw = Math.max(1, most / Math.max(1, count));
+  const power = 2 ** Math.ceil(Math.log2(raw));
+  return Array.from({ length: Math.floor(most / power) + 1 }, (_, n) => n * power);
+}
+
+/** `size` consecutive places that hold `at`: [first, end]. */
+export function windowAround(at, count, size) {
+  if (count <= size) return [0, count];
+  const first = Math.min(count - size, Math.floor(at / size) * size);
+  return [first, first + size];
+}

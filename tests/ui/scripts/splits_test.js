@@ -1,0 +1,52 @@
+// Panel 1 as numbers: axes, cuts, the layer that forces the count, what is in sight.
+
+import { axisName, cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "../../../graphturbo_ui/components/algorithms/splits.js";
+import { equal, holds, near, outcomes } from "./check.js";
+
+const layer = (number, pieces, whole_bytes) => ({ layer: number, pieces, whole_bytes });
+
+export default function () {
+  return outcomes({
+    "axes have names where the shape says what they are": () => {
+      equal([0, 1, 2, 3].map((axis) => axisName(axis, 4, "image")), ["images", "channels", "rows", "columns"]);
+      equal([0, 1, 2].map((axis) => axisName(axis, 3, "sample")), ["samples", "axis 1", "axis 2"]);
+    },
+    "a rectangle is samples by rows, or by the axis that is split": () => {
+      equal(rectangleOf({ shape: [16, 64, 56, 55], axis: 0 }), { across: { axis: 0, size: 16, isCut: true }, down: { axis: 2, size: 56, isCut: false } });
+      equal(rectangleOf({ shape: [1, 64, 56, 55], axis: 3 }).down, { axis: 3, size: 55, isCut: true });
+      equal(rectangleOf({ shape: [8, 128, 768], axis: -1 }), { across: { axis: 0, size: 8, isCut: false }, down: { axis: 1, size: 128, isCut: false } });
+      equal(rectangleOf({ shape: [8, 1000], axis: 0 }).down, { axis: 0, size: 1, isCut: false });
+      equal(rectangleOf({ shape: [8], axis: 0 }).down.size, 1);
+      equal(rectangleOf({ shape: [], axis: -1 }).across.size, 1);
+    },
+    "cuts lie between elements and leave none out": () => {
+      near(cutsOf(16, 4).flat(), [0, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1]);
+      const cuts = cutsOf(7, 3);
+      equal([cuts[0][0], cuts.at(-1)[1]], [0, 1]);
+      holds(cuts.every(([from, to], n) => to > from && (n === 0 || from === cuts[n - 1][1])), JSON.stringify(cuts));
+      near(cuts.map(([from, to]) => (to - from) * 7), [2, 3, 2]);
+    },
+    "the layer that needs as many pieces alone forces the count, the largest first": () => {
+      const layers = [layer(4, 2, 10), layer(5, 8, 50), layer(6, 8, 55), layer(7, 0, 1)];
+      equal(forcedBy({ layers, pieces: 8 }), { layers: [6, 5], most: 8 });
+      equal(forcedBy({ layers, pieces: 16 }), { layers: [], most: 8 });
+      equal(forcedBy({ layers: [layer(1, 1, 5)], pieces: 1 }), { layers: [], most: 1 });
+    },
+    "of many layers those with most bytes are shown, in order": () => {
+      const many = [5, 9, 5, 7, 5].map((size, n) => layer(n, 1, size));
+      equal(shownLayers(many, 3).map((own) => own.layer), [0, 1, 3]);
+      equal(shownLayers(many, 9).length, 5);
+    },
+    "ticks are powers of two": () => {
+      equal(sizeTicks(55 * 2 ** 20, 6).map((size) => size / 2 ** 20), [0, 16, 32, 48]);
+      equal(sizeTicks(3, 6), [0, 1, 2, 3]);
+    },
+    "a window of places holds the one that is looked at": () => {
+      equal(windowAround(3, 5, 9), [0, 5]);
+      for (let at = 0; at < 50; at += 1) {
+        const [first, end] = windowAround(at, 50, 12);
+        holds(first <= at && at < end && end - first === 12 && end <= 50, `${at}: ${first} to ${end}`);
+      }
+    },
+  });
+}
