@@ -10,7 +10,7 @@ import pytest
 from graphturbo_core.products.program import Cause, InstructionKind
 from graphturbo_core.report.canvases.address_canvas import TENSOR_KINDS
 from graphturbo_core.sim.trace import Wait
-from graphturbo_ui.components.overview import screen
+from graphturbo_ui.components.sources import FOLDER
 from graphturbo_ui.palette import (
     CAUSE_COLOURS,
     ENGINE_COLOURS,
@@ -51,7 +51,7 @@ def test_no_two_of_a_set_are_alike_and_all_stand_out(colours: tuple[str, ...]):
 
 
 def test_hues_are_those_of_the_first_screen():
-    light, dark = screen.css().split('data-theme="dark"')
+    light, dark = (FOLDER / "colours.css").read_text("utf-8").split('[data-theme="dark"]', 1)
     for theme, css in (("light", light), ("dark", dark)):
         *hues, rest = HUE_COLOURS[theme]
         declared = dict(re.findall(r"--(g\d|rest): (#\w{6})", css.lower()))
