@@ -33,9 +33,10 @@ class LiveBytes:
         best[node] = sums[node]
         while node > 1:
             node //= 2
-            left, right = sums[2 * node], best[2 * node + 1]
+            left = 2 * node
             sums[node] += size_bytes
-            best[node] = max(best[2 * node], left + right)
+            here, beyond = best[left], sums[left] + best[left + 1]
+            best[node] = here if here > beyond else beyond
 
     def _double(self) -> None:
         leaves = self._sum[self._size :]
