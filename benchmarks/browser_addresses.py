@@ -11,8 +11,8 @@ from statistics import median
 
 from playwright.sync_api import Page
 
-from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_ui.components.addresses import ADDRESSES
+from graphturbo_ui.figures.canvases import address_bytes
 from tests.conftest import find_browser
 from tests.ui.app_server import browser_of
 from tests.ui.synthetic import synthetic_report
@@ -41,7 +41,7 @@ def main() -> None:
     if path is None:
         raise SystemExit("no Chromium was found")
     report = with_buffers(synthetic_report(instructions=100_000), BUFFERS_A_SPACE)
-    data = b64encode(address_buffer(report) + bytes(8)).decode()
+    data = b64encode(address_bytes(report) + bytes(8)).decode()
     with browser_of(path) as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         first = page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), data])
