@@ -71,6 +71,7 @@ function layerCells(scene, layer) {
 }
 
 function timeCells(scene, time) {
+  /** @type {{ caption: string, parts: (string | { b: string })[], hue?: number }[]} */
   const cells = [{ caption: "Playhead", parts: [{ b: timeText(time) }], hue: -1 }];
   for (const run of scene.runs) {
     if (time >= run.total) {

@@ -83,7 +83,8 @@ class Overview {
   }
 
   drawTime(k = this.k, font = this.font) {
-    Object.assign(this, { k, font });
+    this.k = k;
+    this.font = font;
     const right = this.parts.time.parentElement;
     this.time.draw(this.scene, { width: right.clientWidth, height: right.clientHeight, k, font, lens: this.lens(), colours: this.colours() });
   }
@@ -228,8 +229,9 @@ class Overview {
       section.scrollIntoView({ block: "start" });
       return;
     }
-    const buttons = [...document.querySelectorAll(".st-key-views button")];
-    const button = buttons.find(({ textContent }) => textContent.trim() === name);
+    /** @type {NodeListOf<HTMLButtonElement>} */
+    const buttons = document.querySelectorAll(".st-key-views button");
+    const button = [...buttons].find(({ textContent }) => textContent.trim() === name);
     const place = `.st-key-view_${name.toLowerCase().replaceAll(" ", "_")}`;
     if (!button) return;
     if (!document.querySelector(place)) button.click();
@@ -238,6 +240,7 @@ class Overview {
 
   bind() {
     const { parts, root } = this;
+    /** @returns {[number, number]} */
     const point = (event, host) => {
       const box = host.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];

@@ -18,7 +18,9 @@ const PALE = 0.26; // how strong the other layers stay
 
 export class TimePanel {
   constructor(canvas, svg) {
-    Object.assign(this, { canvas, svg, cache: new Map() });
+    this.canvas = canvas;
+    this.svg = svg;
+    this.cache = new Map();
   }
 
   /** A new scene: nothing that was binned before counts. */
@@ -27,7 +29,12 @@ export class TimePanel {
   }
 
   draw(scene, { width, height, k, font, lens, colours }) {
-    Object.assign(this, { scene, width, height, k, lens, colours });
+    this.scene = scene;
+    this.width = width;
+    this.height = height;
+    this.k = k;
+    this.lens = lens;
+    this.colours = colours;
     this.longest = Math.max(...scene.runs.map((run) => run.total));
     this.layOut();
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -152,7 +159,9 @@ export class TimePanel {
       return;
     }
     const [value, unit, word] = text.split(" ");
-    for (const [at, part] of [[-4, `${value} ${unit}`], [13, word]]) {
+    /** @type {[number, string][]} */
+    const lines = [[-4, `${value} ${unit}`], [13, word]];
+    for (const [at, part] of lines) {
       if (pen.width(part, 14, 650) < room - 4) pen.text(centre, middle + at * k, part, { ...ink, size: 14 });
     }
   }
