@@ -33,6 +33,7 @@ class Overview {
     });
   }
 
+  /** @param {Scene} scene */
   show(scene) {
     const isOther = !this.scene || scene.keys !== this.scene.keys;
     this.scene = scene;
@@ -401,7 +402,11 @@ function scrollWhenThere(selector) {
   step();
 }
 
-/** Seconds of the drawn round in which B's kernels of a block run; null where it has none alone. */
+/**
+ * Seconds of the drawn round in which B's kernels of a block run; null where it has none alone.
+ *
+ * @param {Scene} scene
+ */
 function blockWindow(scene, block) {
   const own = scene.blocks[block];
   const run = scene.runs.at(-1);
@@ -413,7 +418,11 @@ function blockWindow(scene, block) {
   return [from * run.seconds_per_cycle, to * run.seconds_per_cycle];
 }
 
-/** The first block that looks like another one; block 0 where none does. */
+/**
+ * The first block that looks like another one; block 0 where none does.
+ *
+ * @param {Scene} scene
+ */
 function firstRepeated(scene) {
   const shape = ({ first, last }) => scene.layers.slice(first, last + 1).map(({ ops }) => ops).join();
   const shapes = scene.blocks.map(shape);

@@ -28,6 +28,7 @@ export class TimePanel {
     this.cache.clear();
   }
 
+  /** @param {Scene} scene */
   draw(scene, { width, height, k, font, lens, colours }) {
     this.scene = scene;
     this.width = width;
@@ -425,12 +426,14 @@ function stacked(list, weights, top, height) {
   return { list, rows, top, foot: top + height };
 }
 
+/** @param {Run} run */
 function rowValue(run, name, means) {
   if (name === "flight") return (means ? means.flight : run.in_flight.mean).toFixed(1);
   const share = means ? means[name] : name === "link" ? run.link_busy : run.busy[name];
   return shareText(share);
 }
 
+/** @param {Run} run */
 function runText(run) {
   const layers = run.in_flight.share < 0.0005 ? "one layer at a time" : `two layers or more at once ${shareText(run.in_flight.share)} of the time`;
   const rounds = run.rounds.length > 1 ? `; ${run.rounds.length} rounds, the pale ones repeat the first` : "";
