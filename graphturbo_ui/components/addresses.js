@@ -20,13 +20,15 @@ import {
 
 class Addresses {
   constructor(root, canvas) {
-    Object.assign(this, { root, canvas });
+    this.root = root;
+    this.canvas = canvas;
     this.tip = root.querySelector(".tip");
     this.stage = root.querySelector(".stage");
     this.said = root.querySelector(".said");
     this.options = { colourBy: "kind", core: null };
     this.windows = [];
     this.pick = null;
+    this.layer = null;
     this.paint = painter(canvas, () => this.draw());
     bindCanvas(canvas, this);
     canvas.addEventListener("keydown", (event) => {
@@ -34,8 +36,8 @@ class Addresses {
       if (event.code === "BracketLeft") this.step(-1);
     });
     bindTools(root, {
-      in: () => this.zoom(0.7, null, null),
-      out: () => this.zoom(1 / 0.7, null, null),
+      in: () => this.zoom(0.7, null),
+      out: () => this.zoom(1 / 0.7, null),
       fit: () => this.fit(),
       colour: (value) => this.set("colourBy", value),
       core: (value) => this.set("core", Number(value)),
@@ -210,7 +212,7 @@ class Addresses {
     const round = roundAt(pane.run, t0 + (x - GUTTER) / this.plot * (t1 - t0));
     if (!round) return null;
     const cycle = t0 + (x - GUTTER) / this.plot * (t1 - t0) - round.at;
-    const found = { pane: pane.number, run: pane.run, row, cycle, round, at: round.at, index: -1 };
+    const found = { pane: pane.number, run: pane.run, row, cycle, round, at: round.at, index: -1, address: -1 };
     if (!row.isMap || !round.part.isDrawn) return found;
     found.address = Math.floor((1 - (y - row.y) / row.height) * row.capacity);
     found.index = bufferAt(pane.run, row.space, cycle, found.address);

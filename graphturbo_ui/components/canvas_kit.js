@@ -68,10 +68,10 @@ export function selectedOps(text, runs) {
   if (!run) return null;
   const { op_group, op_layer, op_origin } = run.arrays;
   const owners = { group: op_group, layer: op_layer }[found.kind];
-  const own = Uint8Array.from(op_group, (_, op) => (owners ? owners[op] : op) === found.index);
+  const own = Uint8Array.from(op_group, (_, op) => Number((owners ? owners[op] : op) === found.index));
   const origins = new Set(op_origin.filter((_, op) => own[op]));
   return runs.map((other) => (
-    other === run ? own : Uint8Array.from(other.arrays.op_origin, (origin) => origins.has(origin))
+    other === run ? own : Uint8Array.from(other.arrays.op_origin, (origin) => Number(origins.has(origin)))
   ));
 }
 
@@ -97,7 +97,11 @@ export function hueEntries({ titles, of_layer }, colours) {
   return colours.map((colour, hue) => [titles[hue] ?? "all else", colour]).filter((_, hue) => used.has(hue));
 }
 
-/** [r, g, b] of `#rrggbb`. */
+/**
+ * [r, g, b] of `#rrggbb`.
+ *
+ * @returns {[number, number, number]}
+ */
 export function channels(colour) {
   const value = parseInt(colour.slice(1), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
@@ -158,8 +162,11 @@ export function bytesText(size) {
   return `${scale ? size.toPrecision(3) : size} ${units[scale]}`;
 }
 
+/** @type {[number, string][]} */
+const SECONDS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]];
+
 export function secondsText(seconds) {
-  for (const [size, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) {
+  for (const [size, unit] of SECONDS) {
     if (Math.abs(seconds) >= size) return `${Number((seconds / size).toPrecision(4))} ${unit}`;
   }
   return seconds ? `${Number((seconds / 1e-9).toPrecision(3))} ns` : "0";

@@ -20,7 +20,13 @@ import {
 
 class Gantt {
   constructor(root, canvas) {
-    Object.assign(this, { root, canvas, windows: [], pick: null, span: null, flags: null, version: 0 });
+    this.root = root;
+    this.canvas = canvas;
+    this.windows = [];
+    this.pick = null;
+    this.span = null;
+    this.flags = null;
+    this.version = 0;
     this.tip = root.querySelector(".tip");
     this.stage = root.querySelector(".stage");
     this.said = root.querySelector(".said");
@@ -83,7 +89,9 @@ class Gantt {
   /** Colours and rows anew. */
   restyle() {
     this.slots = this.runs.map((run, r) => slotsOf(run, this.options.colourBy, this.flags && this.flags[r]));
-    Object.assign(this, arranged(this.runs, this.options.rows, this.turned));
+    const { panes, height } = arranged(this.runs, this.options.rows, this.turned);
+    this.panes = panes;
+    this.height = height;
     this.version += 1;
     this.theme = readTheme(this.root.host || this.root);
     fillLegend(this.root, this);

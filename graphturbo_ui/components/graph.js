@@ -23,7 +23,13 @@ const HELP =
 
 class GraphView {
   constructor(root, canvas) {
-    Object.assign(this, { root, canvas, plane: new GraphPlane(), search: new GraphSearch(), flags: null, hasShapes: true, note: "" });
+    this.root = root;
+    this.canvas = canvas;
+    this.plane = new GraphPlane();
+    this.search = new GraphSearch();
+    this.flags = null;
+    this.hasShapes = true;
+    this.note = "";
     this.painter = new GraphPainter(this);
     this.tip = root.querySelector(".tip");
     this.stage = root.querySelector(".stage");

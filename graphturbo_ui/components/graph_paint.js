@@ -18,7 +18,10 @@ export class GraphPainter {
 
   draw(pen, theme) {
     const { plane, runs } = this.view;
-    Object.assign(this, { pen, theme, plane, inks: new Set() });
+    this.pen = pen;
+    this.theme = theme;
+    this.plane = plane;
+    this.inks = new Set();
     this.told = runs.map(() => ({ boxes: [], ops: [], edges: [], shapes: [] }));
     if (this.fits.size > 20000) this.fits.clear();
     pen.fillStyle = theme.background;

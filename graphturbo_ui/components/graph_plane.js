@@ -20,7 +20,13 @@ const TALLEST_BOX = 34;
  */
 export class GraphPlane {
   constructor() {
-    Object.assign(this, { runs: [], ranks: 1, width: 0, height: 0, pitch: 0, top: 0, left: [] });
+    this.runs = [];
+    this.ranks = 1;
+    this.width = 0;
+    this.height = 0;
+    this.pitch = 0;
+    this.top = 0;
+    this.left = [];
   }
 
   get rows() {

@@ -15,7 +15,12 @@ export class GraphSearch {
   }
 
   clear() {
-    Object.assign(this, { text: "", flags: null, counts: [], hits: [], at: -1, fault: "" });
+    this.text = "";
+    this.flags = null;
+    this.counts = [];
+    this.hits = [];
+    this.at = -1;
+    this.fault = "";
   }
 
   /**

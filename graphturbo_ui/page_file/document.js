@@ -55,8 +55,9 @@ const charts = [...document.querySelectorAll(".chart")];
 const first = document.querySelector(".first").shadowRoot;
 const draws = [await component("overview", first)];
 draws[0]();
-const canvases = [...document.querySelectorAll(".canvas")];
-draws.push(...await Promise.all(canvases.map((place) => component(place.dataset.name, place))));
+/** @type {NodeListOf<HTMLElement>} */
+const canvases = document.querySelectorAll(".canvas");
+draws.push(...await Promise.all([...canvases].map((place) => component(place.dataset.name, place))));
 await loadPlotly();
 
 function drawAll() {

@@ -65,6 +65,7 @@ async function hand(file) {
     page.notice = setTimeout(() => say(""), NOTICE_MS);
     return;
   }
+  /** @type {HTMLButtonElement | null} */
   const button = document.querySelector(`.st-key-${target.box} button`);
   if (button?.getAttribute("aria-expanded") !== "true") button?.click();
   const input = await awaited(() =>

@@ -25,6 +25,7 @@ function spread(row, from, to, weight) {
  * Shares by row (KINDS, then the DRAM link), hue and pixel column, for the window [t0, t1) seconds
  * of `run`; `only`: of one layer. `hueOf`: the hue per layer, `hues` their number.
  */
+/** @param {Run} run */
 export function binned(run, { t0, t1, width, hueOf, hues, only = null }) {
   const rows = Array.from({ length: KINDS.length + 1 }, () => (
     Array.from({ length: hues }, () => new Float32Array(width))
@@ -52,7 +53,11 @@ export function binned(run, { t0, t1, width, hueOf, hues, only = null }) {
   return rows;
 }
 
-/** Mean and greatest number of layers in flight per pixel column of the window. */
+/**
+ * Mean and greatest number of layers in flight per pixel column of the window.
+ *
+ * @param {Run} run
+ */
 export function flightBinned(run, { t0, t1, width }) {
   const mean = new Float32Array(width);
   const most = new Uint16Array(width);
@@ -82,7 +87,11 @@ export function rowMeans(rows) {
   ));
 }
 
-/** The layer of the instruction nearest to a time in a row, within `reach` seconds; null for none. */
+/**
+ * The layer of the instruction nearest to a time in a row, within `reach` seconds; null for none.
+ *
+ * @param {Run} run
+ */
 export function layerNear(run, time, row, reach) {
   const number = run.rounds.findLastIndex((round) => round.at <= Math.max(0, time));
   const round = run.rounds[number];

@@ -22,7 +22,9 @@ export function htmlNode(name, className = "", ...children) {
 /** What draws into an SVG group at scale `k`: rect, line, path, text, badge. */
 export class Pen {
   constructor(parent, k, font) {
-    Object.assign(this, { parent, k, font });
+    this.parent = parent;
+    this.k = k;
+    this.font = font;
   }
 
   /** The same, into a new group of this class. */

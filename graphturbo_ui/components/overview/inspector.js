@@ -5,7 +5,11 @@ import { bytesText } from "./labels.js";
 import { groupSeconds, hueSeconds, kernelAt, layersAt, matrixSeconds, samplesDone, scaleOf } from "./runs.js";
 import { countText, shareText, sizeText, timeText } from "./words.js";
 
-/** Fill the inspector for what `focus` names: {layer}, {group}, {hue} or {time}. */
+/**
+ * Fill the inspector for what `focus` names: {layer}, {group}, {hue} or {time}.
+ *
+ * @param {Scene} scene
+ */
 export function drawInspector(host, scene, focus, on) {
   const cells = cellsFor(scene, focus);
   host.replaceChildren(...cells.map(({ caption, parts, hue, isWide }) => {
@@ -27,6 +31,7 @@ export function drawInspector(host, scene, focus, on) {
   }
 }
 
+/** @param {Scene} scene */
 function cellsFor(scene, { layer = null, group = null, hue = null, time = null }) {
   if (layer !== null) return layerCells(scene, layer);
   if (time !== null) return timeCells(scene, time);
@@ -35,7 +40,11 @@ function cellsFor(scene, { layer = null, group = null, hue = null, time = null }
   return groupCells(scene, mostGained(scene));
 }
 
-/** The sub-graph of B whose layers gain most against A. */
+/**
+ * The sub-graph of B whose layers gain most against A.
+ *
+ * @param {Scene} scene
+ */
 export function mostGained(scene) {
   const [a, b] = [scene.runs[0], scene.runs.at(-1)];
   const own = groupSeconds(b);
@@ -44,17 +53,23 @@ export function mostGained(scene) {
   return gains.indexOf(Math.max(...gains));
 }
 
-/** Seconds per layer in which it has an instruction in flight, over the whole run. */
+/**
+ * Seconds per layer in which it has an instruction in flight, over the whole run.
+ *
+ * @param {Run} run
+ */
 function layerSeconds(run) {
   return [...run.layer_window_s].map((seconds) => seconds * scaleOf(run));
 }
 
+/** @param {Scene} scene */
 function both(scene, text) {
   const [a, b] = [scene.runs[0], scene.runs.at(-1)];
   if (a === b) return [`${a.name} `, { b: text(a) }];
   return [`A ${text(a)}   B `, { b: text(b) }];
 }
 
+/** @param {Scene} scene */
 function layerCells(scene, layer) {
   const { name, ops } = scene.layers[layer];
   const b = scene.runs.at(-1);
@@ -70,7 +85,9 @@ function layerCells(scene, layer) {
   ];
 }
 
+/** @param {Scene} scene */
 function timeCells(scene, time) {
+  /** @type {{ caption: string, parts: (string | { b: string })[], hue?: number }[]} */
   const cells = [{ caption: "Playhead", parts: [{ b: timeText(time) }], hue: -1 }];
   for (const run of scene.runs) {
     if (time >= run.total) {
@@ -96,6 +113,7 @@ function short(layers) {
   return layers.length > 4 ? `${layers.slice(0, 3).join(", ")} and ${layers.length - 3} more` : layers.join(", ");
 }
 
+/** @param {Scene} scene */
 function groupCells(scene, number) {
   const b = scene.runs.at(-1);
   const group = b.groups[number];
@@ -117,7 +135,12 @@ function groupCells(scene, number) {
   return [...cells, ...reasonCells(scene, b, number)];
 }
 
-/** Why a sub-graph was merged, and why it was not merged further. */
+/**
+ * Why a sub-graph was merged, and why it was not merged further.
+ *
+ * @param {Scene} scene
+ * @param {Run} run
+ */
 function reasonCells(scene, run, number) {
   const own = run.reasons.filter(({ group }) => group === number);
   const merged = own.find(({ is_merged: isMerged }) => isMerged);
@@ -142,7 +165,12 @@ function mergedText({ cause, fewest_pieces: fewest, most_pieces: most }) {
   }[cause] ?? "by the strategy's rule";
 }
 
-/** `stage 2 into 8, not 4; …`: one phrase per neighbour; `isCut`: the caption says that it is cut. */
+/**
+ * `stage 2 into 8, not 4; …`: one phrase per neighbour; `isCut`: the caption says that it is cut.
+ *
+ * @param {Scene} scene
+ * @param {Run} run
+ */
 function refusedText(scene, run, number, refused, isCut) {
   const own = run.groups[number];
   const said = refused.map(({ cause, fewest_pieces: fewest, most_pieces: most, other_layer: layer }) => {
@@ -161,6 +189,10 @@ function refusedText(scene, run, number, refused, isCut) {
   return [...new Set(said)].slice(0, 2).join("; ");
 }
 
+/**
+ * @param {Scene} scene
+ * @param {Run} run
+ */
 function layerTitle(scene, run, layer) {
   const hue = scene.hues.of_layer[layer];
   const group = run.groups[run.groupOfLayer[layer]];
@@ -168,6 +200,7 @@ function layerTitle(scene, run, layer) {
   return group && group.layers.length > 1 ? `sub-graph ${run.groupOfLayer[layer] + 1}` : `layer ${layer + 1}`;
 }
 
+/** @param {Scene} scene */
 function hueCells(scene, hue) {
   const b = scene.runs.at(-1);
   const groups = b.groups.filter((_, number) => scene.hues.of_group[number] === hue);

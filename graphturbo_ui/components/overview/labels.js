@@ -8,7 +8,11 @@ import { countText, shareText, sizeText } from "./words.js";
 const LINE = 15.5;
 const TITLE = { size: 14, weight: 650 };
 
-/** Draw the labels into the column, from the top row to `foot`, without one over another. */
+/**
+ * Draw the labels into the column, from the top row to `foot`, without one over another.
+ *
+ * @param {Scene} scene
+ */
 export function drawLabels(pen, scene, rows, column, open, foot) {
   const hasKinds = scene.hues.meaning === "kind";
   const items = [...hueItems(scene, rows), ...(hasKinds ? blockItems(scene, rows, open) : [])];
@@ -37,7 +41,11 @@ export function drawLabels(pen, scene, rows, column, open, foot) {
   });
 }
 
-/** The label of each hue, at its stretch with the most room. */
+/**
+ * The label of each hue, at its stretch with the most room.
+ *
+ * @param {Scene} scene
+ */
 function hueItems(scene, rows) {
   const run = scene.runs.at(-1);
   const seconds = hueSeconds(run);
@@ -61,7 +69,12 @@ function hueItems(scene, rows) {
   }).filter(Boolean);
 }
 
-/** Pieces and bytes of one sub-graph, or their ranges over several. */
+/**
+ * Pieces and bytes of one sub-graph, or their ranges over several.
+ *
+ * @param {Scene} scene
+ * @param {Run} run
+ */
 function piecesLines(scene, run, groups) {
   const [least, most] = ends(groups.map(({ pieces }) => pieces));
   const isOne = least === most && new Set(groups.map(({ along }) => along)).size === 1;
@@ -109,7 +122,11 @@ function tallest(rows, layers, isKind) {
   return best(isKind ? found.filter(({ isShut }) => !isShut) : found);
 }
 
-/** The name of each block: a triangle that opens or shuts it. */
+/**
+ * The name of each block: a triangle that opens or shuts it.
+ *
+ * @param {Scene} scene
+ */
 function blockItems(scene, rows, open) {
   return scene.blocks.map(({ title }, block) => {
     const own = rows.filter((row) => row.block === block);

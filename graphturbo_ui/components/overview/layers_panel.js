@@ -18,7 +18,11 @@ export class LayersPanel {
     this.svg = svg;
   }
 
-  /** Draw everything but what hover and playhead change. */
+  /**
+   * Draw everything but what hover and playhead change.
+   *
+   * @param {Scene} scene
+   */
   draw(scene, { width, height, k, font, open }) {
     this.scene = scene;
     this.size = { width, height };
@@ -362,7 +366,11 @@ function largest(values, row) {
   return best;
 }
 
-/** Which place of how many a sub-graph has in the row of its only layer, where several share it. */
+/**
+ * Which place of how many a sub-graph has in the row of its only layer, where several share it.
+ *
+ * @param {Run} run
+ */
 function sharersOf(run, layers, group) {
   if (layers.length !== 1) return [0, 1];
   run.sharers ??= sharers(run);
@@ -370,6 +378,7 @@ function sharersOf(run, layers, group) {
   return [all.indexOf(group), all.length];
 }
 
+/** @param {Run} run */
 function sharers(run) {
   const found = [];
   run.groups.forEach(({ layers }, group) => {
@@ -378,7 +387,11 @@ function sharers(run) {
   return found;
 }
 
-/** Room that the longest label needs. */
+/**
+ * Room that the longest label needs.
+ *
+ * @param {Scene} scene
+ */
 function labelRoom(pen, scene) {
   const texts = scene.runs.at(-1).groups.slice(0, 12).map((group) => `${sizeText(group.whole_bytes)} → ${sizeText(group.piece_bytes)}`);
   return Math.max(...scene.hues.titles.map((title) => pen.width(title, 14, 650) + 24), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;

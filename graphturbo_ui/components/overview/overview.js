@@ -34,6 +34,7 @@ class Overview {
     });
   }
 
+  /** @param {Scene} scene */
   show(scene) {
     const isOther = !this.scene || scene.keys !== this.scene.keys;
     this.scene = scene;
@@ -84,7 +85,8 @@ class Overview {
   }
 
   drawTime(k = this.k, font = this.font) {
-    Object.assign(this, { k, font });
+    this.k = k;
+    this.font = font;
     const right = this.parts.time.parentElement;
     this.time.draw(this.scene, { width: right.clientWidth, height: right.clientHeight, k, font, lens: this.lens(), colours: this.colours() });
   }
@@ -229,8 +231,9 @@ class Overview {
       section.scrollIntoView({ block: "start" });
       return;
     }
-    const buttons = [...document.querySelectorAll(".st-key-views button")];
-    const button = buttons.find(({ textContent }) => textContent.trim() === name);
+    /** @type {NodeListOf<HTMLButtonElement>} */
+    const buttons = document.querySelectorAll(".st-key-views button");
+    const button = [...buttons].find(({ textContent }) => textContent.trim() === name);
     const place = `.st-key-view_${name.toLowerCase().replaceAll(" ", "_")}`;
     if (!button) return;
     if (!document.querySelector(place)) button.click();
@@ -239,6 +242,7 @@ class Overview {
 
   bind() {
     const { parts, root } = this;
+    /** @returns {[number, number]} */
     const point = (event, host) => {
       const box = host.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
@@ -399,7 +403,11 @@ function scrollWhenThere(selector) {
   step();
 }
 
-/** Seconds of the drawn round in which B's kernels of a block run; null where it has none alone. */
+/**
+ * Seconds of the drawn round in which B's kernels of a block run; null where it has none alone.
+ *
+ * @param {Scene} scene
+ */
 function blockWindow(scene, block) {
   const own = scene.blocks[block];
   const run = scene.runs.at(-1);
@@ -411,7 +419,11 @@ function blockWindow(scene, block) {
   return [from * run.seconds_per_cycle, to * run.seconds_per_cycle];
 }
 
-/** The first block that looks like another one; block 0 where none does. */
+/**
+ * The first block that looks like another one; block 0 where none does.
+ *
+ * @param {Scene} scene
+ */
 function firstRepeated(scene) {
   const shape = ({ first, last }) => scene.layers.slice(first, last + 1).map(({ ops }) => ops).join();
   const shapes = scene.blocks.map(shape);

@@ -7,7 +7,11 @@ const SECONDS = 8; // in which the longer run is played
 export class Player {
   /** `longest()` seconds of the longer run; `show(time)` per frame; `changed()` when it starts or stops. */
   constructor(longest, show, changed) {
-    Object.assign(this, { longest, show, changed, isPlaying: false, time: 0 });
+    this.longest = longest;
+    this.show = show;
+    this.changed = changed;
+    this.isPlaying = false;
+    this.time = 0;
   }
 
   toggle(time, isReduced) {
@@ -56,6 +60,7 @@ export function runningAt(time) {
   const known = new Map();
   return (run) => {
     if (!known.has(run)) {
+      /** @type {Map<number, number> & { kernel?: number }} */
       const found = time !== null && cycleAt(run, time) ? layersAt(run, time) : new Map();
       found.kernel = time === null ? -1 : kernelAt(run, time);
       known.set(run, found);

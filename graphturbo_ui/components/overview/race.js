@@ -6,7 +6,11 @@ import { countText, digitsText, shareText, sizeText, timeText } from "./words.js
 
 const SHORT = 3; // pixels below which a segment is left out
 
-/** Draw the sentence and the race into `host`; `on` has hover and click of a hue. */
+/**
+ * Draw the sentence and the race into `host`; `on` has hover and click of a hue.
+ *
+ * @param {Scene} scene
+ */
 export function drawRace(host, scene, on) {
   host.replaceChildren();
   const runs = scene.runs;
@@ -24,6 +28,7 @@ export function drawRace(host, scene, on) {
   placeBound(race, scene, longest);
 }
 
+/** @param {Scene} scene */
 function headingText(scene) {
   const by = { group: "by B's groups", stage: "by stages", kind: "by kinds of B's groups" }[scene.hues.meaning];
   const beside = scene.beside ? `; ${scene.beside}` : "";
@@ -34,6 +39,10 @@ function capital(text) {
   return text[0].toUpperCase() + text.slice(1);
 }
 
+/**
+ * @param {Scene} scene
+ * @param {Run} run
+ */
 function raceRow(scene, run, longest, on) {
   const is = run.name === "B" ? "b" : "a";
   const count = scene.hues.titles.length;
@@ -79,7 +88,11 @@ function fitSegments(race) {
   }
 }
 
-/** The lower bound as a dashed line in the last run's track, and its words where there is room. */
+/**
+ * The lower bound as a dashed line in the last run's track, and its words where there is room.
+ *
+ * @param {Scene} scene
+ */
 function placeBound(race, scene, longest) {
   const run = scene.runs.at(-1);
   const track = race.querySelector(`.track[data-run="${run.name}"]`);

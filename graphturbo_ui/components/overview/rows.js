@@ -10,6 +10,7 @@ const MOST_SHUT = 0.85; // share of the rest that rows of shut blocks may take, 
  * Rows from top to bottom: [{first, last, y, h, block, isShut}], a row per layer, or of a shut block
  * a row per stretch of one sub-graph. `open`: numbers of the open blocks.
  */
+/** @param {Scene} scene */
 export function arrangedRows(scene, open, top, height) {
   const rows = unitsOf(scene, open);
   const heights = fixedHeights(rows, height);
@@ -31,6 +32,7 @@ export function arrangedRows(scene, open, top, height) {
   return rows;
 }
 
+/** @param {Scene} scene */
 function unitsOf(scene, open) {
   const layers = scene.layers.length;
   const rows = [];
@@ -72,6 +74,7 @@ function fixedHeights(rows, height) {
   return fixed + 8 * loose > MOST_SHUT * height ? sized(TIGHT_HEIGHTS) : usual;
 }
 
+/** @param {Scene} scene */
 function gapBetween(scene, before, row) {
   const groups = scene.runs.at(-1).groupOfLayer;
   const hues = scene.hues.of_layer;
@@ -115,6 +118,7 @@ function* range(first, last) {
  * Boxes of a run on the sample axis: [{kernel, group, x0, x1, y0, y1}] with 0..1 each: x along the
  * first axis of the split (rounds side by side), y along the second one.
  */
+/** @param {Run} run */
 export function kernelBoxes(run) {
   const boxes = [];
   let at = 0;

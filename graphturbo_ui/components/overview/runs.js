@@ -4,7 +4,11 @@
 export const KINDS = ["matrix", "vector", "move", "dma"];
 export const NO_LAYER = 0xffff;
 
-/** Header and arrays -> the scene: {…header, runs: [run, …]}, each run with its own arrays. */
+/**
+ * Header and arrays -> the scene: {…header, runs: [run, …]}, each run with its own arrays.
+ *
+ * @returns {Scene}
+ */
 export function readScene({ header, arrays }) {
   const runs = header.runs.map((run, number) => {
     const own = {};
@@ -38,7 +42,11 @@ function groupOfLayer(run) {
   return found;
 }
 
-/** The round at a time, and the cycle in it; null past the end or in a round that is not drawn. */
+/**
+ * The round at a time, and the cycle in it; null past the end or in a round that is not drawn.
+ *
+ * @param {Run} run
+ */
 export function cycleAt(run, time) {
   if (time === null || time < 0 || time >= run.total) return null;
   const number = run.rounds.findLastIndex((round) => round.at <= time);
@@ -47,14 +55,22 @@ export function cycleAt(run, time) {
   return { number, cycle: (time - round.at) / run.seconds_per_cycle };
 }
 
-/** The kernel that runs at a time; -1 for none. */
+/**
+ * The kernel that runs at a time; -1 for none.
+ *
+ * @param {Run} run
+ */
 export function kernelAt(run, time) {
   const found = cycleAt(run, time);
   if (!found) return -1;
   return run.kernel_from.findLastIndex((from, k) => from <= found.cycle && found.cycle < run.kernel_to[k]);
 }
 
-/** Layers in flight at a time, each with 1 where it computes, 2 where it only moves data. */
+/**
+ * Layers in flight at a time, each with 1 where it computes, 2 where it only moves data.
+ *
+ * @param {Run} run
+ */
 export function layersAt(run, time) {
   const layers = new Map();
   const found = cycleAt(run, time);
@@ -67,30 +83,50 @@ export function layersAt(run, time) {
   return layers;
 }
 
-/** The time of a layer's instructions on its own: seconds that matrix engines work, on average. */
+/**
+ * The time of a layer's instructions on its own: seconds that matrix engines work, on average.
+ *
+ * @param {Run} run
+ */
 export function matrixSeconds(run, layer) {
   return (run.layer_matrix_cycles[layer] * run.seconds_per_cycle * scaleOf(run)) / Math.max(1, run.engines.matrix);
 }
 
-/** How many times the drawn round's figures go into the whole run, by samples. */
+/**
+ * How many times the drawn round's figures go into the whole run, by samples.
+ *
+ * @param {Run} run
+ */
 export function scaleOf(run) {
   const drawn = run.rounds.find((round) => round.isDrawn);
   return drawn ? run.samples / drawn.samples : 1;
 }
 
-/** Seconds of a run per hue; the last entry is time without any layer. */
+/**
+ * Seconds of a run per hue; the last entry is time without any layer.
+ *
+ * @param {Run} run
+ */
 export function hueSeconds(run) {
   return run.hue_cycles.map((cycles) => (run.cycles ? (cycles / run.cycles) * run.total : 0));
 }
 
-/** Seconds of a run in which the kernels of each sub-graph run. */
+/**
+ * Seconds of a run in which the kernels of each sub-graph run.
+ *
+ * @param {Run} run
+ */
 export function groupSeconds(run) {
   const found = run.groups.map(() => 0);
   run.kernel_from.forEach((from, k) => { found[run.kernel_group[k]] += run.kernel_to[k] - from; });
   return found.map((cycles) => (run.cycles ? (cycles / run.cycles) * run.total : 0));
 }
 
-/** Samples of a cluster that are through their last kernel at a time. */
+/**
+ * Samples of a cluster that are through their last kernel at a time.
+ *
+ * @param {Run} run
+ */
 export function samplesDone(run, time) {
   if (time === null) return 0;
   return run.rounds.reduce((sum, round) => sum + (round.at + round.length <= time ? round.samples : 0), 0);

@@ -18,7 +18,9 @@ const PALE = 0.26; // how strong the other layers stay
 
 export class TimePanel {
   constructor(canvas, svg) {
-    Object.assign(this, { canvas, svg, cache: new Map() });
+    this.canvas = canvas;
+    this.svg = svg;
+    this.cache = new Map();
   }
 
   /** A new scene: nothing that was binned before counts. */
@@ -26,8 +28,14 @@ export class TimePanel {
     this.cache.clear();
   }
 
+  /** @param {Scene} scene */
   draw(scene, { width, height, k, font, lens, colours }) {
-    Object.assign(this, { scene, width, height, k, lens, colours });
+    this.scene = scene;
+    this.width = width;
+    this.height = height;
+    this.k = k;
+    this.lens = lens;
+    this.colours = colours;
     this.longest = Math.max(...scene.runs.map((run) => run.total));
     this.layOut();
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -152,7 +160,9 @@ export class TimePanel {
       return;
     }
     const [value, unit, word] = text.split(" ");
-    for (const [at, part] of [[-4, `${value} ${unit}`], [13, word]]) {
+    /** @type {[number, string][]} */
+    const lines = [[-4, `${value} ${unit}`], [13, word]];
+    for (const [at, part] of lines) {
       if (pen.width(part, 14, 650) < room - 4) pen.text(centre, middle + at * k, part, { ...ink, size: 14 });
     }
   }
@@ -416,12 +426,14 @@ function stacked(list, weights, top, height) {
   return { list, rows, top, foot: top + height };
 }
 
+/** @param {Run} run */
 function rowValue(run, name, means) {
   if (name === "flight") return (means ? means.flight : run.in_flight.mean).toFixed(1);
   const share = means ? means[name] : name === "link" ? run.link_busy : run.busy[name];
   return shareText(share);
 }
 
+/** @param {Run} run */
 function runText(run) {
   const layers = run.in_flight.share < 0.0005 ? "one layer at a time" : `two layers or more at once ${shareText(run.in_flight.share)} of the time`;
   const rounds = run.rounds.length > 1 ? `; ${run.rounds.length} rounds, the pale ones repeat the first` : "";

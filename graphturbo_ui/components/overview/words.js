@@ -24,10 +24,13 @@ export function sizeText(size, isRound = false) {
   return `${isRound ? text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") : text} ${units[scale]}`;
 }
 
+/** @type {[number, string][]} */
+const SECONDS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]];
+
 /** `31.2 ms`, `640 µs`. */
 export function timeText(seconds) {
   if (!seconds) return "0";
-  for (const [size, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) {
+  for (const [size, unit] of SECONDS) {
     if (Math.abs(seconds) >= size * 0.0999) return `${digitsText(seconds / size)} ${unit}`;
   }
   return `${digitsText(seconds / 1e-9)} ns`;
@@ -60,7 +63,7 @@ export function timeTicks(from, to, count) {
 /** A tick's time without digits that all ticks share: `5 ms`. */
 export function tickText(seconds) {
   if (!seconds) return "0";
-  for (const [size, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) {
+  for (const [size, unit] of SECONDS) {
     if (Math.abs(seconds) >= size * 0.0999) return `${Number((seconds / size).toPrecision(4))} ${unit}`;
   }
   return `${Number((seconds / 1e-9).toPrecision(4))} ns`;
