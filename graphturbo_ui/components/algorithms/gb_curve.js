@@ -37,7 +37,7 @@ export function drawGbCurve(pen, run, kernel, { left, top, width }) {
   const id = `gb-until-${run.name}`;
   const clip = pen.add("clipPath", { id });
   const box = document.createElementNS(clip.namespaceURI, "rect");
-  for (const [name, value] of Object.entries({ x: 0, y: top - 2, width: Math.max(0, toX(own.end)), height: HEIGHT + 4 })) box.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ x: 0, y: top - 2, width: Math.max(0, toX(own.end)), height: HEIGHT + 4 })) box.setAttribute(name, String(value));
   clip.append(box);
   pen.add("path", { d: path, fill: "var(--ink2)", "clip-path": `url(#${id})` });
   pen.line(left, toY(capacity), width - 10, toY(capacity), "var(--ink)", { "stroke-width": 1.5, "stroke-dasharray": "5 4" });

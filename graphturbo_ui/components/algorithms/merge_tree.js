@@ -72,7 +72,11 @@ export function partsAt({ nodes }, step) {
   return nodes.filter(({ born, dies }) => born <= step && dies > step).length;
 }
 
-/** At most `most` layers [first, end) that hold what a step is about, page by page. */
+/**
+ * At most `most` layers [first, end) that hold what a step is about, page by page.
+ *
+ * @returns {[number, number]}
+ */
 export function layersInSight(tree, step, most) {
   const count = tree.nodes.filter(({ born }) => born < 0).length;
   if (count <= most) return [0, count];

@@ -12,9 +12,9 @@ from graphturbo_ui.components.addresses import ADDRESSES
 from graphturbo_ui.figures.canvases import address_bytes
 from graphturbo_ui.palette import TENSOR_COLOURS
 from tests.ui.app_server import POLL_MS, AppPage, context_of
-from tests.ui.browser.memory_map import ALONE, MAP, PIXEL
 from tests.ui.canvas_page import rgb
 from tests.ui.contrast import faint_texts
+from tests.ui.memory_map import ALONE, MAP, PIXEL
 from tests.ui.synthetic import synthetic_report, with_rounds
 from tests.ui.synthetic_buffers import LANE_BYTES, LANES
 

@@ -16,9 +16,9 @@ from graphturbo_ui.components.addresses import ADDRESSES
 from graphturbo_ui.figures.canvases import address_bytes
 from graphturbo_ui.palette import OVERLAP_COLOUR, RUN_COLOURS
 from tests.ui.app_server import PATIENCE_MS, AppPage, context_of
-from tests.ui.browser.memory_map import ALONE, MAP, PIXEL
 from tests.ui.canvas_page import rgb
 from tests.ui.gantt_page import GANTT, MATRIX_COLOUR, OPEN, VECTOR, Chart, chart_of, report_with
+from tests.ui.memory_map import ALONE, MAP, PIXEL
 from tests.ui.synthetic import with_rounds
 
 pytestmark = pytest.mark.browser
