@@ -63,9 +63,9 @@ def _core_needs(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> dict[str
     for core in dict.fromkeys(core for name in outputs for core in shares[name]):
         wanted = {name: shares[name][core] for name in outputs if core in shares[name]}
         boxes = needed_boxes(sem, ops, wanted)
-        for name in reads:
-            if name in boxes and not is_empty(boxes[name]):
-                needs[name][core] = boxes[name]
+        read = (name for name in reads if name in boxes and not is_empty(boxes[name]))
+        for name in read:
+            needs[name][core] = boxes[name]
     return needs
 
 

@@ -124,5 +124,5 @@ def _named(steps: Sequence[Mapping[str, object]]) -> Iterator[tuple[int, int, bo
     for step in steps:
         parts, counts = step["parts"], step["counts"]
         if isinstance(parts, list) and isinstance(counts, list) and len(parts) == len(counts):
-            for part, count in zip(parts, counts, strict=True):
-                yield part, count, bool(step["is_taken"])
+            is_taken = bool(step["is_taken"])
+            yield from ((*named, is_taken) for named in zip(parts, counts, strict=True))

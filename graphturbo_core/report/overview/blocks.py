@@ -54,14 +54,15 @@ def _divided(paths: Sequence[tuple[str, ...]]) -> list[Block]:
     """Runs of a prefix of one part; those too long are divided by the next part, and so on."""
     found = _runs(paths, range(len(paths)), 1)
     for depth in range(2, DEEPEST):
-        parts: list[Block] = []
-        for block in found:
-            if block.layers <= LONGEST:
-                parts.append(block)
-                continue
-            parts += _together(_runs(paths, range(block.first, block.last + 1), depth), block)
-        found = parts
+        found = [part for block in found for part in _parts(paths, block, depth)]
     return found
+
+
+def _parts(paths: Sequence[tuple[str, ...]], block: Block, depth: int) -> Sequence[Block]:
+    """A block as it is, or, where it is too long, divided by the next part of its paths."""
+    if block.layers <= LONGEST:
+        return [block]
+    return _together(_runs(paths, range(block.first, block.last + 1), depth), block)
 
 
 def _runs(paths: Sequence[tuple[str, ...]], inside: range, depth: int) -> list[Block]:
