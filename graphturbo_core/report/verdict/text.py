@@ -28,7 +28,7 @@ def _times(value: float) -> str:
 
 
 FIGURES: tuple[tuple[str, Callable[[Contract], float], Callable[[float], str]], ...] = (
-    ("throughput", lambda c: c["throughput_per_s"], lambda value: format_si(value, "/s")),
+    ("throughput (samples/s)", lambda c: c["throughput_per_s"], format_si),
     ("latency", lambda c: c["latency_s"], format_seconds),
     ("lower bound (model, chip)", lambda c: c["lower_bound_s"], format_seconds),
     ("bound: matrix", lambda c: c["lower_bound_terms"]["matrix"], format_seconds),

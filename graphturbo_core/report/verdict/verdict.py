@@ -106,11 +106,11 @@ def times_text(ratio: float) -> str:
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "throughput",
-        "Throughput",
+        "Throughput (samples/s)",
         "throughput",
         True,
         lambda contract: contract["throughput_per_s"],
-        lambda value: format_si(value, "/s"),
+        format_si,
     ),
     Measure(
         "latency",

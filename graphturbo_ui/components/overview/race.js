@@ -113,7 +113,7 @@ function placeBound(race, scene, longest) {
   // In the track what has room there, in the heading the rest.
   for (const [inTrack, inHeading] of [[[`dashed: ${bound}`, scene.helps], []], [[`dashed: ${bound}`], [scene.helps]], [[scene.helps], [`dashed: ${bound}`]], [[], [`dashed: ${bound}`, scene.helps]]]) {
     words.textContent = inTrack.filter(Boolean).join("; ");
-    if (left + words.offsetWidth > room) continue;
+    if (left + words.scrollWidth > room) continue;
     race.children[1].textContent = [race.children[1].textContent, ...inHeading].filter(Boolean).join("; ");
     return;
   }

@@ -41,7 +41,7 @@ def test_both_runs_are_compared(app: AppTest):
     app.run()
     assert not app.exception
     assert [metric.label for metric in app.metric] == [
-        "Throughput",
+        "Throughput (samples/s)",
         "Latency",
         "Kernels launched",
         "DRAM traffic",
