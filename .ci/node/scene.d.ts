@@ -37,6 +37,7 @@ interface RunHeader {
   bound_share: number;
   busy: Record<Kind, number>;
   link_busy: number;
+  idle_clusters: number;
   in_flight: { mean: number; share: number };
   engines: Record<Kind, number>;
   hue_cycles: number[];

@@ -34,7 +34,7 @@ class Report:
       round     one row, of the round that arrays and engines describe: cycles (until its last
                 barrier), longest_chain_cycles, cross_layer_overlap (share of the cores' cycles),
                 layers_in_flight (share of the cycles with two or more), memory_under_compute
-                (share), repeats (rounds of its size over all clusters), clusters (in use)
+                (share), repeats (rounds of its size over all clusters), clusters (of the chip)
       rounds    a row per distinct round of a cluster with the largest share, in order of execution:
                 samples, count, cycles (of one), is_drawn (the arrays describe this one)
       engines   index, kind, core, cores (that this one represents), label

@@ -162,7 +162,8 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
         "dram_bytes": dram_bytes(report),
         "kernels": contract["kernels"] * contract["rounds"],
         "bound_share": 1 / contract["gap"] if contract["gap"] else 0.0,
-        "busy": {kind: contract["utilization"].get(kind, 0.0) for kind in ENGINE_KINDS},
+        "busy": _busy(report),
+        "idle_clusters": _idle_clusters(report),
         "link_busy": _link_busy(report),
         "in_flight": {"mean": overlap["mean"], "share": overlap["share"]},
         "engines": _engines(report),
@@ -173,12 +174,31 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
     return header, {**_instructions(report), **_kernels(report), **_layers(report)}
 
 
+def _busy(report: Report) -> dict[str, float]:
+    """Utilisation of the engines of the clusters that have samples."""
+    used, per_kind = _used(report), report.contract["utilization"]
+    return {kind: per_kind.get(kind, 0.0) / used for kind in ENGINE_KINDS}
+
+
 def _link_busy(report: Report) -> float:
-    """Share of the latency that DRAM's bandwidth of all clusters would need for the bytes."""
+    """Share of the latency that DRAM's bandwidth of these clusters would need for the bytes."""
     (whole,), (roof,) = report.tables["round"], report.tables["roofs"]
-    per_s = roof["dram_bytes_per_s"] * whole["clusters"]
+    per_s = roof["dram_bytes_per_s"] * whole["clusters"] * _used(report)
     needed_s = dram_bytes(report) / per_s if per_s else 0.0
     return min(1.0, needed_s / report.contract["latency_s"])
+
+
+def _used(report: Report) -> float:
+    """Share of the chip's clusters that have samples."""
+    (whole,) = report.tables["round"]
+    return 1 - _idle_clusters(report) / whole["clusters"]
+
+
+def _idle_clusters(report: Report) -> int:
+    """Clusters without samples; none where clusters share one sample."""
+    (whole,) = report.tables["round"]
+    is_shared = any(row["cluster"] > 0 for row in report.tables["pieces"])
+    return 0 if is_shared else max(0, whole["clusters"] - report.contract["batch"])
 
 
 def _engines(report: Report) -> dict[str, int]:

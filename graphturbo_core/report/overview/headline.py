@@ -15,7 +15,9 @@ TOLD_CAUSES = 2
 """Causes of DRAM traffic that the sentence names."""
 BATCHES = COMPARED["cluster_batch"]
 """How a difference in cluster batches begins: the ratio at equal ones says more."""
-NAMED: Mapping[str, str] = {**CAUSES, "activation": "activations", "spill": "spilled tensors"}
+NAMED: Mapping[str, str] = {**CAUSES, "activation": "activations"}
+OF_ACTIVATIONS = ("activation", "spill", "halo")
+"""Causes that take the place of each other as the plan changes: the sentence has their sum."""
 
 
 def headline(a: Report, b: Report) -> str:
@@ -57,8 +59,8 @@ def subject(a: Report, b: Report) -> str:
 
 
 def times(ratio: float) -> str:
-    """A multiple: three digits below 1.5 and from ten on, else two: `1.16×`, `6.3×`, `10.5×`."""
-    digits = 2 if CLEAR <= ratio < 10 else 3  # noqa: PLR2004
+    """A multiple: three digits below two and from ten on, else two: `1.16×`, `6.3×`, `10.5×`."""
+    digits = 2 if 2 <= ratio < 10 else 3  # noqa: PLR2004
     rounded = float(f"{ratio:.{digits}g}")
     return f"{rounded:,.{max(0, digits - len(str(int(rounded))))}f}×"
 
@@ -78,10 +80,11 @@ def _reasons(a: Report, b: Report, outcome: int) -> str:
     first, second = dram_bytes(a), dram_bytes(b)
     if outcome == 2:  # noqa: PLR2004
         return ", ".join([_traffic(first, second), _busy(a, b)])
-    changed = {
-        cause: b.contract["dram_ledger"].get(cause, 0) - a.contract["dram_ledger"].get(cause, 0)
-        for cause in {**a.contract["dram_ledger"], **b.contract["dram_ledger"]}
-    }
+    changed: dict[str, int] = {}
+    for sign, ledger in ((-1, a.contract["dram_ledger"]), (1, b.contract["dram_ledger"])):
+        for cause, size in ledger.items():
+            named = "activation" if cause in OF_ACTIVATIONS else cause
+            changed[named] = changed.get(named, 0) + sign * size
     grown = sorted((c for c in changed if changed[c] > 0), key=lambda c: (-changed[c], c))
     shrunk = sorted((c for c in changed if changed[c] < 0), key=lambda c: (changed[c], c))
     if outcome < 0:

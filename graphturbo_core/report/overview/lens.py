@@ -47,7 +47,7 @@ def callout(report: Report) -> list[Callout]:
 
 
 def _prefetches(report: Report) -> list[tuple[int, int, int, int]]:
-    """Layer, begin, end and bytes of weights that cross DRAM for one kernel's layer, in order."""
+    """Layer, begin, end and bytes of each weight that crosses DRAM for a kernel, in order."""
     arrays = report.arrays
     is_weight = np.array([row["kind"] == "weight" for row in report.tables["tensors"]] or [False])
     is_dram = arrays["booked_memory"] == 0
@@ -60,6 +60,7 @@ def _prefetches(report: Report) -> list[tuple[int, int, int, int]]:
     begin = arrays["start"][rows].astype(np.int64)
     end = begin + arrays["hold"][rows].astype(np.int64)
     owner = kernel * (int(layer.max(initial=0)) + 2) + layer
+    owner = owner * (int(moved.max(initial=0)) + 1) + moved[is_chosen]
     _, place = np.unique(owner, return_inverse=True)
     count = int(place.max(initial=-1)) + 1
     first = np.full(count, np.iinfo(np.int64).max)

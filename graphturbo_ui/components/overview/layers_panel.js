@@ -106,12 +106,38 @@ export class LayersPanel {
     const byGroup = run.groups.map(() => []);
     for (const box of kernelBoxes(run)) byGroup[box.group].push(box);
     const placed = [];
+    const shut = new Map();
     run.groups.forEach(({ layers }, group) => {
       for (const [first, last] of stretchesOf(rows, layers)) {
+        if (first === last && rows[first].last > rows[first].first) {
+          shut.set(first, [...(shut.get(first) ?? []), group]);
+          continue;
+        }
         placed.push(...this.drawGroup(pen, run, { column, isB, boxes: byGroup[group], group, first, last, among: sharersOf(run, layers, group) }));
       }
     });
+    for (const [row, groups] of shut) {
+      const place = { column, isB, first: row, last: row };
+      if (groups.length === 1) placed.push(...this.drawGroup(pen, run, { ...place, boxes: byGroup[groups[0]], group: groups[0], among: [0, 1] }));
+      else placed.push(...this.drawShut(pen, run, { ...place, groups, byGroup }));
+    }
     this.boxes[run.name] = placed;
+  }
+
+  /** Several sub-graphs of one shut block: a line each, or as many as there is room for. */
+  drawShut(pen, run, { column, first: row, groups, byGroup }) {
+    const { scene, rows } = this;
+    const { y, h, first, last } = rows[row];
+    const count = Math.min(groups.length, Math.max(1, Math.floor((h + 1) / 3)));
+    const fill = (group) => hueFill(scene.hues.of_layer[run.groups[group].layers[0]], scene.hues.titles.length);
+    for (let line = 0; line < count; line += 1) {
+      const group = groups[Math.floor((line * groups.length) / count)];
+      const top = y + (line * h) / count;
+      pen.rect(column.x + 0.6, top, column.width - 1.2, Math.max(1, h / count - 1), fill(group));
+    }
+    return groups.flatMap((group, place) => byGroup[group].map((box) => ({
+      ...box, top: y + (place * h) / groups.length, foot: y + ((place + 1) * h) / groups.length, first, last,
+    })));
   }
 
   drawGroup(pen, run, { column, isB, boxes, group, first, last, among }) {
@@ -397,15 +423,15 @@ function labelRoom(pen, scene) {
   return Math.max(...scene.hues.titles.map((title) => pen.width(title, 14, 650) + 24), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;
 }
 
-/** The order in which kernels run, where a box has room for its number. */
+/** The order in which kernels run, where all boxes of a sub-graph have room for their numbers. */
 function numbers(pen, column, boxes, { top, height, bands, hues }) {
-  for (const box of boxes) {
-    if (box.round) continue;
+  const drawn = boxes.filter(({ round }) => !round);
+  const fits = (own) => drawn.every(({ kernel, x0, x1 }) => pen.width(String(kernel + 1), own, 600) + 3 <= (x1 - x0) * column.width);
+  const size = [13, 12, 11].find(fits);
+  if (!size) return;
+  for (const box of drawn) {
     const text = String(box.kernel + 1);
-    const width = (box.x1 - box.x0) * column.width;
-    const room = (box.y1 - box.y0) * height;
-    const size = [13, 12, 11].find((own) => pen.width(text, own, 600) + 1 <= width);
-    if (!size || room < 13) continue;
+    if ((box.y1 - box.y0) * height < 13) continue;
     const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
     const middle = top + ((box.y0 + box.y1) / 2) * height;
     const { hue } = bands.find(({ foot }) => middle < foot) ?? bands.at(-1);

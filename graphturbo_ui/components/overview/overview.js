@@ -78,7 +78,9 @@ class Overview {
     this.layers.draw(scene, { width: left.clientWidth, height: left.clientHeight, k, font, open: state.open });
     this.drawTime(k, font);
     parts.layers_sub.textContent = scene.blocks.length ? "one row per layer of the open block, one box per kernel" : "one row per layer, one box per kernel";
-    parts.time_sub.textContent = `one cluster, one time scale, ${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
+    const idle = scene.runs.at(-1).idle_clusters;
+    const cluster = idle ? `one cluster (${idle} of ${scene.chip.clusters} idle)` : "one cluster";
+    parts.time_sub.textContent = `${cluster}, one time scale, ${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
     parts.cores.hidden = !this.canOpen("Every core");
     this.overlays();
     this.expose();

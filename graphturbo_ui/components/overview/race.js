@@ -66,7 +66,7 @@ function raceRow(scene, run, longest, on) {
     }
     segments.append(part);
   });
-  const total = htmlNode("div", "total", timeText(run.total));
+  const total = htmlNode("div", "total", timeText(run.total, Math.min(...scene.runs.map((each) => each.total))));
   total.style.left = segments.style.width;
   const track = htmlNode("div", "track", segments, total);
   track.dataset.run = run.name;

@@ -8,6 +8,7 @@ import { shareText, sizeText, tickText, timeText, timeTicks } from "./words.js";
 const PAD = 16;
 const GUTTER = 112;
 const RIGHT = 22;
+const LABEL = 11.5; // height of a row that has room for its name
 const NAMES = { flight: "Layers at once", matrix: "Matrix", vector: "Vector", move: "Move", dma: "DMA", link: "DRAM link" };
 const WEIGHTS = { flight: 20, matrix: 34, vector: 10, move: 10, dma: 11, link: 22 };
 const LENS_WEIGHTS = { flight: 30, matrix: 52, vector: 19, move: 19, dma: 19, link: 32 };
@@ -65,7 +66,7 @@ export class TimePanel {
     let y = 4;
     for (const run of scene.runs) {
       y += head;
-      this.blocks[run.name] = stacked(list, WEIGHTS, y, each);
+      this.blocks[run.name] = stacked(list, WEIGHTS, y, each, k);
       y += each;
       if (run === scene.runs[0]) {
         this.axisY = y;
@@ -75,7 +76,7 @@ export class TimePanel {
     this.lensTop = y;
     this.stripY = y + lensHead;
     this.stripHeight = strip - 3;
-    this.blocks.lens = stacked(ALL.filter(has), LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)));
+    this.blocks.lens = stacked(ALL.filter(has), LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)), k);
     this.lensAxisY = height - axis - 2;
   }
 
@@ -408,11 +409,11 @@ export class TimePanel {
 }
 
 /** Rows by weight between `top` and `top + height`, with small gaps. */
-function stacked(list, weights, top, height) {
+function stacked(list, weights, top, height, k) {
   const gap = Math.min(3, height / 60);
   const total = list.reduce((sum, name) => sum + weights[name], 0);
   const free = height - gap * (list.length - 1);
-  const least = Math.min(11.5, free / list.length);
+  const least = Math.min(LABEL * k, free / list.length);
   const loose = list.filter((name) => (weights[name] / total) * free >= least);
   const fixed = (list.length - loose.length) * least;
   const shared = loose.reduce((sum, name) => sum + weights[name], 0);

@@ -27,11 +27,11 @@ export function sizeText(size, isRound = false) {
 /** @type {[number, string][]} */
 const SECONDS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]];
 
-/** `31.2 ms`, `640 µs`. */
-export function timeText(seconds) {
+/** `31.2 ms`, `640 µs`; `beside`: in the unit of this time, so that the two can be compared. */
+export function timeText(seconds, beside = seconds) {
   if (!seconds) return "0";
   for (const [size, unit] of SECONDS) {
-    if (Math.abs(seconds) >= size * 0.0999) return `${digitsText(seconds / size)} ${unit}`;
+    if (Math.abs(beside) >= size * 0.0999) return `${digitsText(seconds / size)} ${unit}`;
   }
   return `${digitsText(seconds / 1e-9)} ns`;
 }

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.overview.buffer import (
     ENGINE_KINDS,
     FULL_LINK,
@@ -44,7 +46,6 @@ def test_figures_of_a_run_are_its_contract_s(run: tuple[Report, Header, Arrays])
         assert header[key] == contract[key]
     assert header["per_s"] == contract["throughput_per_s"]
     assert header["dram_bytes"] == contract["dram_read_bytes"] + contract["dram_write_bytes"]
-    assert header["busy"] == contract["utilization"]
     assert header["bound_share"] * header["latency_s"] == pytest.approx(contract["lower_bound_s"])
     in_flight = contract["overlap"]["layers_in_flight"]
     assert header["in_flight"] == {key: in_flight[key] for key in ("mean", "share")}
@@ -59,7 +60,7 @@ def test_figures_of_a_run_are_its_contract_s(run: tuple[Report, Header, Arrays])
 def test_instructions_are_the_report_s_in_order_of_start(
     run: tuple[Report, Header, Arrays],
 ) -> None:
-    report, _, found = run
+    report, header, found = run
     arrays = report.arrays
     order = np.argsort(arrays["start"], kind="stable")
     assert np.array_equal(found["start"], arrays["start"][order])
@@ -77,6 +78,7 @@ def test_instructions_are_the_report_s_in_order_of_start(
             engines = sum(r["cores"] for r in report.tables["engines"] if r["kind"] == kind)
             share = busy / engines / whole["cycles"]
             assert share == pytest.approx(report.contract["utilization"][kind], rel=1e-3)
+            assert header["busy"][kind] == report.contract["utilization"][kind]
 
 
 def test_the_link_is_as_full_as_the_bytes_need(run: tuple[Report, Header, Arrays]) -> None:
@@ -90,6 +92,19 @@ def test_the_link_is_as_full_as_the_bytes_need(run: tuple[Report, Header, Arrays
     assert drawn == pytest.approx(size, rel=0.02)
     needed_s = header["dram_bytes"] / (4 * per_s)
     assert header["link_busy"] == pytest.approx(needed_s / header["latency_s"])
+
+
+def test_clusters_without_samples_do_not_count_for_the_drawn_one() -> None:
+    data = load_sample("teaching-resnet")
+    report = run_report(data, RunRequest("teaching-resnet", "tvm", "generic-4x4", batch=1))
+    header, arrays = unpack(overview_buffer(report))
+    (run,) = header["runs"]
+    assert run["idle_clusters"] == 3
+    utilization = report.contract["utilization"]
+    assert run["busy"]["matrix"] == pytest.approx(4 * utilization["matrix"])
+    held_s = arrays["0.hold"].astype(float) * run["seconds_per_cycle"]
+    drawn_s = float((arrays["0.link"] / FULL_LINK * held_s).sum())
+    assert run["link_busy"] * run["latency_s"] == pytest.approx(drawn_s, rel=0.02)
 
 
 def test_layers_and_kernels_are_the_tables_rows(run: tuple[Report, Header, Arrays]) -> None:

@@ -71,7 +71,7 @@ def boxes(page: Page) -> list[dict]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 800)])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (720, 450)])
 def test_the_bar_stands_in_one_row_without_overlap(
     browser: Browser, address: str, width: int, height: int, scheme: str
 ) -> None:
@@ -86,14 +86,26 @@ def test_the_bar_stands_in_one_row_without_overlap(
         for one, other in pairwise(places):
             assert one["x"] + one["width"] <= other["x"] + 0.5
         assert all(each["y"] >= 0 and each["y"] + each["height"] <= 56 for each in places)
-        if width > 1000:
-            assert places[-1]["x"] + places[-1]["width"] <= width
+        assert places[-1]["x"] + places[-1]["width"] <= width
         assert visit.page.evaluate(SMALLEST) >= 11
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
         assert faint_texts(visit.page) == []
         visit.page.mouse.wheel(0, 400)
         visit.page.wait_for_timeout(200)
         assert visit.page.locator(BAR).bounding_box()["y"] == 0
+        assert visit.errors == []
+
+
+def test_a_phone_has_the_whole_bar_in_two_rows(browser: Browser, address: str) -> None:
+    size = {"width": 390, "height": 800}
+    with browser.new_context(viewport=size) as context:  # type: ignore[arg-type]
+        visit = AppPage.of(context, address)
+        visit.open(SMALL)
+        places = boxes(visit.page)
+        assert len(places) == len(PARTS)
+        assert all(each["x"] >= 0 and each["x"] + each["width"] <= 390 for each in places)
+        assert len({each["y"] > 40 for each in places}) == 2
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
         assert visit.errors == []
 
 
@@ -111,7 +123,7 @@ def test_labels_show_the_present_choice_at_once_and_after_a_change(visit: AppPag
     visit.settle()
     visit.choose("Chip", "goya")
     expect(visit.page.get_by_role("button", name="Chip goya", exact=True)).to_be_visible()
-    expect(visit.page.locator(".bar-facts")).to_contain_text("2 clusters × 1,216 cores")
+    expect(visit.page.locator(".bar-facts")).to_contain_text("1 cluster × 8 cores")
     visit.settle()
 
 

@@ -19,7 +19,8 @@ export default function () {
       equal([1310720, 8388608, 1536, 104857600].map((size) => sizeText(size, true)), ["1.25 MiB", "8 MiB", "1.5 KiB", "100 MiB"]);
     },
     "times in the unit that leaves them above a tenth": () => {
-      equal([0, 1.5, 0.0312, 0.00064, 3.4e-5, 2e-8].map(timeText), ["0", "1.50 s", "31.2 ms", "0.640 ms", "34.0 µs", "20.0 ns"]);
+      equal([0, 1.5, 0.0312, 0.00064, 3.4e-5, 2e-8].map((seconds) => timeText(seconds)), ["0", "1.50 s", "31.2 ms", "0.640 ms", "34.0 µs", "20.0 ns"]);
+      equal([timeText(0.13, 0.0875), timeText(0.0312, 0.00492)], ["130 ms", "31.2 ms"]);
     },
     "shares in per cent": () => {
       equal([0, 0.868, 0.0996, 0.0923, 0.0095, 0.0049, 1].map(shareText), ["0 %", "87 %", "10 %", "9.2 %", "0.95 %", "0.5 %", "100 %"]);
