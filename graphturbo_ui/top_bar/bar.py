@@ -61,7 +61,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
     data, digest, sizes = boxes.sizes_of(model)
     with sizes_place:
         dims = boxes.dimension_boxes(sizes)
-    with batch_box, _popover("batch", labels.batch_label(sizes.batch)):
+    with batch_box, _popover("batch", labels.batch_label(sizes)):
         batch = st.number_input(
             "Batch (samples)", 1, query.MAX_BATCH, sizes.batch, key="batch",
             bind="query-params", help="Samples for the whole chip; " + define("cluster"),

@@ -9,6 +9,7 @@ from graphturbo_core.hardware.profile import load_profile, parse_profile
 from graphturbo_core.run_request import options_of_strategy
 from graphturbo_core.units import counted, format_bytes, format_si
 from graphturbo_ui.session import query, run_state, state
+from graphturbo_ui.sizes import Sizes
 from graphturbo_ui.text import Sink, safe_text
 
 FINE = frozenset({"layerwise", "tvm", "astitch"})
@@ -16,6 +17,8 @@ FINE = frozenset({"layerwise", "tvm", "astitch"})
 NO_MARKDOWN = re.compile(r"[A-Za-z0-9]+(?:[@.-][A-Za-z0-9]+)*")
 """Names that mean the same with and without Markdown: read aloud without backslashes."""
 MAX_LENGTH = 60
+MAX_SYMBOL, MOST_SIZES = 16, 2
+"""Characters of a dimension's name, and sizes that the bar shows."""
 
 
 def labelled(caption: str, value: str) -> str:
@@ -33,9 +36,16 @@ def chip_label(default: str) -> str:
     return labelled("Chip", _file_text(state.shown_value("chip", default)))
 
 
-def batch_label(proposed: int) -> str:
-    """The batch of the whole chip."""
-    return labelled("Batch", state.shown_value("batch", str(proposed)))
+def batch_label(proposed: Sizes) -> str:
+    """The batch of the whole chip, and above it the sizes of the model's open dimensions."""
+    sizes = [
+        f"{safe_text(symbol, Sink.MARKDOWN, MAX_SYMBOL)} "
+        f"{state.shown_value(state.dimension_key(symbol), str(size))}"
+        for symbol, size in proposed.dims.items()
+    ]
+    more = [f"{len(sizes) - MOST_SIZES} more"] if len(sizes) > MOST_SIZES else []
+    caption = " · ".join(["Batch", ", ".join([*sizes[:MOST_SIZES], *more])]).removesuffix(" · ")
+    return labelled(caption, state.shown_value("batch", str(proposed.batch)))
 
 
 def run_label(key: str, default: str) -> str:

@@ -11,6 +11,7 @@ from graphturbo_core.ir.graph import Graph, Op, Tensor
 from graphturbo_core.semantics.ops.maps import OPAQUE_FORMAT
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.semantics.work import total_macs
+from graphturbo_core.units import counted, format_count
 
 REASONS: Mapping[str, str] = {
     "SUB_GRAPH": "control flow",
@@ -68,8 +69,9 @@ def _shares(typed: Graph, untyped: Untyped) -> str:
     subject = "it touches" if len(untyped.refused) == 1 else "they touch"
     return (
         f"{subject} {refused / max(1, total):.1%} of the bytes that are known; "
-        f"{len(untyped.behind)} ops that follow were not checked; "
-        f"{total_macs(analyse(typed))} MACs are in the other {len(typed.ops)} ops"
+        f"{counted(len(untyped.behind), 'op')} after that not checked; "
+        f"{format_count(total_macs(analyse(typed)))} MACs in the "
+        f"{counted(len(typed.ops), 'other op')}"
     )
 
 

@@ -54,12 +54,11 @@ function raceRow(scene, run, longest, on) {
     if (!seconds) return;
     const isRest = hue >= count;
     const name = isRest ? (hue === 5 ? "other" : "launches") : scene.hues.titles[hue];
-    const part = htmlNode("div", "", htmlNode("span", "", isRest ? "" : name));
-    part.style.cssText = `flex: ${(1000 * seconds) / run.total} 0 0; background: ${isRest && hue > 5 ? "var(--line)" : hueFill(hue, count)}; color: ${hueInk(hue, count)}`;
+    const part = htmlNode("div", "", htmlNode("span", "", name));
+    part.style.cssText = `flex: ${(1000 * seconds) / run.total} 0 0; background: ${isRest && hue > 5 ? "var(--line)" : hueFill(hue, count)}; color: ${hue > 5 ? "var(--ink2)" : hueInk(hue, count)}`;
     part.title = `${name}: ${timeText(seconds)}`;
-    Object.assign(part.dataset, { hue, seconds, texts: JSON.stringify([`${name}\u00a0\u00a0${timeText(seconds)}`, name, timeText(seconds), ""]) });
-    if (isRest) part.dataset.texts = JSON.stringify([""]);
-    else {
+    Object.assign(part.dataset, { hue, seconds, texts: JSON.stringify([`${name}\u00a0\u00a0${timeText(seconds)}`, name, ""]) });
+    if (!isRest) {
       part.onmouseenter = () => on.hover(hue);
       part.onmouseleave = () => on.hover(null);
       part.onclick = () => on.pick(hue);

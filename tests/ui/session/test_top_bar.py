@@ -53,7 +53,7 @@ def test_labels_show_what_a_link_names_and_what_is_chosen_then(answering: Desk) 
     ]  # fmt: skip
     app.selectbox(key="model").set_value("bert-base")
     run(app)
-    assert bar(app)[1:4] == ["Model bert-base", "Chip goya", "Batch 32"]
+    assert bar(app)[1:4] == ["Model bert-base", "Chip goya", "Batch · sequence 128 32"]
     app.number_input(key="batch").set_value(5)
     app.selectbox(key="b").set_value("layerwise")
     run(app)
