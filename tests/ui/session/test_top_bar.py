@@ -57,7 +57,7 @@ def test_labels_show_what_a_link_names_and_what_is_chosen_then(answering: Desk) 
     app.number_input(key="batch").set_value(5)
     app.selectbox(key="b").set_value("layerwise")
     run(app)
-    assert bar(app)[3:6:2] == ["Batch 5", "B, fine layerwise"]
+    assert bar(app)[3:6:2] == ["Batch · sequence 128 5", "B, fine layerwise"]
 
 
 def test_an_upload_is_labelled_by_its_file_name(answering: Desk) -> None:
