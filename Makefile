@@ -45,7 +45,7 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 test: checks  ## lint, types, samples and all tests but slow ones and those in a browser
 	GRAPHTURBO_QUICK=1 $(BUDGET) $(PYTEST) -m "not browser and not slow"
 
-test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models too; models x chips x strategies pairwise; a part of onnx's node suite
+test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models too; half of models x chips; a part of onnx's node suite
 	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
 	$(BUDGET) $(PYTEST) -n 3 --durations=15 -m browser
 	$(PYTHON) -m tests.matrix --pairwise

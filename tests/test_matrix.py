@@ -29,16 +29,20 @@ MODELS = tuple(f"m{number}" for number in range(23))
 CHIPS = ("c0", "c1", "c2", "c3", "c4")
 
 
-def test_every_pair_meets() -> None:
+def test_every_model_meets_half_of_the_chips_and_every_chip_every_strategy() -> None:
     runs = [
         (cell.model, cell.chip, strategy)
         for cell in pairwise_cells(MODELS, CHIPS)
         for strategy in (*cell.sound, *cell.replayed)
     ]
-    assert {(m, c) for m, c, _ in runs} == set(product(MODELS, CHIPS))
-    assert {(m, s) for m, _, s in runs} == set(product(MODELS, STRATEGIES))
+    halves = {
+        (model, chip)
+        for (i, model), (j, chip) in product(enumerate(MODELS), enumerate(CHIPS))
+        if (i + j) % 2 == 0
+    }
+    assert {(m, c) for m, c, _ in runs} == halves
     assert {(c, s) for _, c, s in runs} == set(product(CHIPS, STRATEGIES))
-    assert len(runs) == len(set(runs)) == 23 * 7
+    assert len(runs) == len(set(runs)) == len(halves)
 
 
 def test_the_page_leaves_out_what_is_sampled() -> None:

@@ -159,7 +159,7 @@ function numberBars(pen, gantt, pane) {
   const perCycle = gantt.plot / (t1 - t0);
   const inks = gantt.colours().map(inkOn);
   pen.textAlign = "center";
-  pen.font = `10px ${gantt.theme.font}`;
+  pen.font = `11px ${gantt.theme.font}`;
   for (const at of drawnRounds(pane.run, t0, t1, 4).found) {
     pane.rows.forEach((row, index) => {
       if (row.ranges.length !== 1 || row.kind === "overlap") return;

@@ -73,7 +73,7 @@ export function drawEdges(pen, plane, pane, theme, flags) {
 export function drawShapes(pen, plane, run, found, theme, solid) {
   const placed = [];
   if (plane.pitch < MIN_SHAPE_PITCH) return placed;
-  pen.font = `10px ${theme.font}`;
+  pen.font = `11px ${theme.font}`;
   pen.textAlign = "left";
   pen.textBaseline = "middle";
   for (const { edge, ends } of found) {

@@ -135,7 +135,7 @@ export class GraphPainter {
     const top = Math.max(box.y, HEAD);
     const height = Math.min(box.y + box.h, plane.height) - top;
     if (height < MIN_TEXT - 2) return;
-    pen.font = `600 10px ${theme.font}`;
+    pen.font = `600 11px ${theme.font}`;
     const text = this.fit(name, "", NAME_ROOM);
     const width = pen.measureText(text).width;
     const y = top + Math.min(7, height / 2);
@@ -207,8 +207,8 @@ export class GraphPainter {
     const { pen, plane, theme } = this;
     const top = Math.max(box.y, HEAD);
     const height = Math.min(box.y + box.h, plane.height) - top;
-    if (height < MIN_TEXT - 2 || box.w < 20) return;
-    pen.font = `${height < 13 ? 10 : 12}px ${theme.font}`;
+    if (height < MIN_TEXT - 1 || box.w < 20) return;
+    pen.font = `${height < 13 ? 11 : 12}px ${theme.font}`;
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.fillStyle = ground ? inkOn(ground) : theme.text;

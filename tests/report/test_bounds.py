@@ -192,7 +192,7 @@ def test_moves_and_views_cost_no_cycles() -> None:
     assert load == EngineLoad(0, 0, ())
 
 
-EVERY_DAY, ALL = 200, 1200
+EVERY_DAY, ALL = 200, 800
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_bytes_and_work_are_those_of_all_cores(
 @pytest.mark.parametrize(
     ("model", "hardware", "strategy"),
     paired(
-        ("teaching-resnet", "mobilenet", "densenet"), FOLDED_CHIPS, ("tvm", "graphturbo:full")
+        ("teaching-resnet", "mobilenet"), FOLDED_CHIPS, ("tvm", "graphturbo:full")
     ),
     ids=lambda value: f"{value.name}-{value.cores}" if isinstance(value, Hardware) else value,
 )  # fmt: skip

@@ -72,7 +72,7 @@ def upload_model(visit: AppPage, name: str, data: bytes) -> None:
         expect(body.get_by_role("combobox", name="Model")).to_have_value(re.compile("[.]onnx"))
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("visit", ["light"], indirect=True)
 def test_the_default_sample_is_there_with_all_views(visit: AppPage, request):
     views = ("Why", "Graph", "Every core", "Memory", "Algorithms")
     visit.open("?" + "&".join(f"views={view}" for view in views))

@@ -70,8 +70,9 @@ def boxes(page: Page) -> list[dict]:
     return sorted((place for place in places if place), key=lambda place: place["x"])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (720, 450)])
+@pytest.mark.parametrize(
+    ("width", "height", "scheme"), [(1440, 900, "dark"), (1280, 720, "light"), (720, 450, "light")]
+)
 def test_the_bar_stands_in_one_row_without_overlap(
     browser: Browser, address: str, width: int, height: int, scheme: str
 ) -> None:

@@ -116,7 +116,7 @@ def _check_first_screen(page: Page, scheme: str) -> None:
     expect(page.get_by_role("heading", name="Gantt", exact=True)).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("visit", ["light"], indirect=True)
 def test_the_view_is_readable(visit: AppPage, request: pytest.FixtureRequest) -> None:
     visit.open(QUERY)
     visit.page.get_by_role("button", name="Prepare plans and programs").click()

@@ -60,8 +60,11 @@ def test_all_pictures_are_in_one_window(screen: Overview, width: int, height: in
     assert screen.page.evaluate("document.documentElement.scrollWidth") == width
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("query", ["", BERT], ids=["resnet50-slim", "bert-base"])
+@pytest.mark.parametrize(
+    ("query", "scheme"),
+    [("", "light"), ("", "dark"), (BERT, "light")],
+    ids=["resnet50-slim-light", "resnet50-slim-dark", "bert-base-light"],
+)
 def test_texts_are_legible_and_apart(opened: Open, query: str, scheme: str) -> None:
     screen = opened(query)
     screen.page.bring_to_front()

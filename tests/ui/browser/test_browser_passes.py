@@ -279,7 +279,7 @@ def test_what_is_not_there_is_said_and_the_tables_are_one_click_away(opened) -> 
     expect(found.page.get_by_test_id("stDataFrame")).to_have_count(1)
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("visit", ["light"], indirect=True)
 def test_each_panel_is_kept_as_a_picture(visit: AppPage, request) -> None:
     found = Pictures(visit)
     found.open(DEFAULT)

@@ -42,7 +42,7 @@ def test_a_dot_and_a_row_select_their_layer_in_all_views(visit: AppPage):
     expect(visit.page.get_by_text("Tick a row to select it in all views.")).to_be_visible()
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("visit", ["light"], indirect=True)
 def test_charts_are_readable_and_the_layers_are_a_file(visit: AppPage, request):
     settle(visit, SMALL)
     visit.page.wait_for_timeout(500)

@@ -22,7 +22,6 @@ RUNS = {
     "tuned@2": ("generic-4x4", {EVALUATIONS: "3"}),
     "tuned": ("generic-4x4", {EVALUATIONS: "5", SPACE: "plus"}),
     "tvm@1": ("generic-4x4", FARTHEST),
-    "astitch@2": ("stcp920", {}),
 }
 MODELS = sorted({row.variants[0].sample for row in ROWS.values()})
 SEARCHED = {"conformer": "tuned", "densenet-121": "tuned@2"}
