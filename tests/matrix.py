@@ -135,14 +135,14 @@ def whole_cell(model: str, chip: str) -> Cell:
 def pairwise_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, ...]:
     """Small forms, one strategy a cell: every model on every second chip, every strategy on each.
 
-    Strategy (i + j) mod S for model i on chip j where i + j is even: half of the pairs of a model
-    and a chip, since all of them take too long for CI (our choice).
+    Strategy (i + j) / 2 mod S for model i on chip j where i + j is even: half of the pairs of a
+    model and a chip, since all of them take too long for CI (our choice).
     """
     count = len(STRATEGIES)
     cells = []
     for i, model in enumerate(models):
         for j in range(i % 2, len(chips), 2):
-            own = (STRATEGIES[(i + j) % count],)
+            own = (STRATEGIES[(i + j) // 2 % count],)
             strategies = (own, ()) if model.startswith(LIGHT) else ((), own)
             cells.append(Cell(model, chips[j], *strategies, has_few_cores=True))
     return tuple(cells)

@@ -159,6 +159,7 @@ export default function ({ data, setTriggerValue }) {
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;
+  enter(data.entry); // Back may come before the address is named
   addOwnEntriesAlone();
   for (const [kind, listener] of Object.entries(LISTENERS)) {
     window.addEventListener(kind, listener, kind !== "keydown");

@@ -207,8 +207,10 @@ def test_back_undoes_the_last_choice_whatever_made_it(visit: AppPage):
     entered()
     assert all(one != other for one, other in pairwise(seen))
     for before in reversed(seen[:-1]):
+        page.evaluate("window.isBefore = true")
         page.go_back()
         page.wait_for_url(lambda url, wanted=before: named(url) == wanted)
+        page.wait_for_function("!window.isBefore")  # the page is loaded anew
         visit.settle()
     expect(button(visit, "Chip stcp920")).to_be_visible()
     page.go_forward()
