@@ -29,7 +29,6 @@ BROWSER_PORT ?= 8501
 unexport PYTHONDONTWRITEBYTECODE
 # A worker begins with half of the tests, in their order, and takes some of the other's at the end.
 PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
-# Those in a browser wait more than they compute, so three at a time.
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
@@ -47,8 +46,8 @@ test: checks  ## lint, types, samples and all tests but slow ones and those in a
 
 test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models too; half of models x chips; a part of onnx's node suite
 	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
-	$(BUDGET) $(PYTEST) -n 3 --durations=15 -m browser
-	$(PYTHON) -m tests.matrix --pairwise
+	$(BUDGET) $(PYTEST) --durations=15 -m browser
+	$(PYTHON) -m tests.matrix --sample
 	$(PYTHON) -m tests.verify.node_table --sample
 	$(PYTHON) -m benchmarks.pasted --check
 	$(PYTHON) -m benchmarks.evidence --check

@@ -5,7 +5,7 @@ if __name__ == "__main__":
 
     from graphturbo_core.report.report import Report
     from graphturbo_ui.components.gantt import GANTT
-    from graphturbo_ui.components.overview import screen
+    from graphturbo_ui.components.sources import OVERVIEW
     from graphturbo_ui.figures.canvases import gantt_bytes, overview_bytes
     from tests.ui.synthetic import synthetic_report
 
@@ -22,6 +22,6 @@ if __name__ == "__main__":
     st.set_page_config(layout="wide")
     cores, count = (int(st.query_params.get(key, "8")) for key in ("cores", "count"))
     if st.query_params.get("what") == "overview":
-        screen.draw(buffer(cores, count, is_gantt=False))
+        OVERVIEW.draw(buffer(cores, count, is_gantt=False))
     else:
         GANTT.draw(buffer(cores, count, is_gantt=True))

@@ -2,7 +2,7 @@
 
 python -m tests.matrix [--models a,b] [--chips a,b]            run, compare with the page
 python -m tests.matrix [--models a,b] [--chips a,b] --write    run, write these cells of the page
-python -m tests.matrix --pairwise                              a sample: half of the pairs, small
+python -m tests.matrix --sample                              a sample: half of the pairs, small
 
 The whole of it takes hours; the page is written after every cell, so it can be done in parts.
 """
@@ -33,7 +33,7 @@ from tests.verify.small_samples import BATCH, SMALL, with_fewer_cores
 
 PAGE = Path(__file__).parents[1] / "docs" / "matrix.md"
 SAMPLED = ("astitch",)
-"""Strategies that the page has not: in the pairwise sample alone, since the whole takes hours."""
+"""Strategies that the page has not: in the sample alone, since the whole takes hours."""
 KEPT = tuple(strategy for strategy in STRATEGIES if strategy not in SAMPLED)
 SOUND, REPLAYED = "sound", "replayed"
 ROUNDS, PRINTED, LONGER = "one sample a cluster", "as printed", "longer program"
@@ -132,7 +132,7 @@ def whole_cell(model: str, chip: str) -> Cell:
     return Cell(model, chip, KEPT, replayed)
 
 
-def pairwise_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, ...]:
+def sampled_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, ...]:
     """Small forms, one strategy a cell: every model on every second chip, every strategy on each.
 
     Strategy (i + j) / 2 mod S for model i on chip j where i + j is even: half of the pairs of a
@@ -235,8 +235,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run what is asked for; 1 where something is wrong, or not what the page says."""
     chosen = _parsed(arguments)
     models, chips = _listed(chosen.models, sample_names()), _listed(chosen.chips, profile_names())
-    if chosen.pairwise:
-        cells = pairwise_cells(models, chips)
+    if chosen.sample:
+        cells = sampled_cells(models, chips)
     else:
         cells = tuple(whole_cell(model, chip) for chip in chips for model in models)
     texts, wrong = read_page(), 0
@@ -247,7 +247,7 @@ def main(arguments: Sequence[str]) -> int:
         if chosen.write:
             texts[place] = outcome.text
             PAGE.write_text(page(texts), encoding="utf-8", newline="\n")
-        is_unknown = chosen.pairwise and place not in texts
+        is_unknown = chosen.sample and place not in texts
         is_told = is_unknown or is_as_told(outcome, texts.get(place, ""))
         wrong += bool(outcome.faults) or not is_told
     print(f"{len(cells) - wrong} passed, {wrong} failed")
@@ -277,7 +277,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--models", help="names with commas between them; all by default")
     parser.add_argument("--chips", help="names with commas between them; all by default")
     parser.add_argument("--write", action="store_true", help="write the page")
-    parser.add_argument("--pairwise", action="store_true", help="a sample, in small forms")
+    parser.add_argument("--sample", action="store_true", help="a sample, in small forms")
     return parser.parse_args(arguments)
 
 

@@ -2,7 +2,7 @@
 
 Our own samples are built small, so that the matrix stays quick; kinds of layers and strategies are
 those of the full ones. On the second chip every strategy runs with GRAPHTURBO_FULL=1 only, and so
-does every file in full size; light models run on it in the pairwise sample (`tests/matrix.py`).
+does every file in full size; light models run on it in the sample (`tests/matrix.py`).
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class ChipNumbering:
         return int(self._channel_numbers[cluster, own])
 
     def route(self, source: End, target: End) -> Route:
-        """`Machine.route` by the chip's numbers; the cluster of the nearer end moves the bytes."""
+        """`Machine.route` by the chip's numbers, in the cluster of the end first in `Memory`."""
         cluster = self._cluster(min(source, target))
         ends = self._own_end(source, cluster), self._own_end(target, cluster)
         return self._on_chip(self.machine.route(*ends), cluster)

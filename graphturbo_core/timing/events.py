@@ -268,10 +268,9 @@ def greedy_starts(  # noqa: C901, PLR0912 (one compiled loop)
     Queues of engines and channels are not modelled: a resource is free or not. If `is_backward`,
     time runs from the kernel's end, and a row's latency comes before its hold.
 
-    Rows of one line compete for the same resources. So only the first ready row of a line has an
-    event, with code 2 * place + 1. A row that has not yet joined its line has an event of its own,
-    with code 2 * place. The cycle of an event may be too early, never too late. With an event per
-    row, each row would be tested again whenever its engine is taken: quadratic in a kernel.
+    Rows of one line compete for the same resources: only its first ready row has an event (code
+    2 * place + 1; 2 * place before it joined), else the cost is quadratic in a kernel. The cycle of
+    an event may be too early, never too late.
     """
     hold, latency, held_at, resource, cycles, line = uses
     predecessors, following_at, following = dependences

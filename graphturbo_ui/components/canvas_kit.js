@@ -94,7 +94,7 @@ export function readTheme(host) {
 /** What a colour of the hues stands for, without those that no layer has: [[title, colour], …]. */
 export function hueEntries({ titles, of_layer }, colours) {
   const used = new Set(of_layer);
-  return colours.map((colour, hue) => [titles[hue] ?? "all else", colour]).filter((_, hue) => used.has(hue));
+  return colours.map((colour, hue) => [titles[hue] ?? "other", colour]).filter((_, hue) => used.has(hue));
 }
 
 /**
@@ -294,18 +294,24 @@ export function sizedPen(canvas, heightPx) {
 
 /** `draw` at most once a frame; its time and count stand in `canvas.dataset`. */
 export function painter(canvas, draw) {
-  let pending = 0;
   let frames = 0;
+  return inNextFrame(() => {
+    const begin = performance.now();
+    if (!draw()) return;
+    frames += 1;
+    canvas.dataset.drawMs = (performance.now() - begin).toFixed(1);
+    canvas.dataset.frames = String(frames);
+    canvas.dataset.ready = "1";
+  });
+}
+
+/** `act` once in the next frame, however often it is asked for. */
+export function inNextFrame(act) {
+  let pending = 0;
   return () => {
-    if (pending) return;
-    pending = requestAnimationFrame(() => {
+    pending ||= requestAnimationFrame(() => {
       pending = 0;
-      const begin = performance.now();
-      if (!draw()) return;
-      frames += 1;
-      canvas.dataset.drawMs = (performance.now() - begin).toFixed(1);
-      canvas.dataset.frames = String(frames);
-      canvas.dataset.ready = "1";
+      act();
     });
   };
 }

@@ -98,13 +98,36 @@ class Canvas:
         _component(self)(data=stamped(self.name, buffer), key=self.name)
 
 
+@dataclass(frozen=True)
+class Screen:
+    """A component with a folder of its name, in which its page, style and first script are."""
+
+    name: str
+
+    def html(self) -> str:
+        """The frame that the scripts fill."""
+        return (FOLDER / self.name / f"{self.name}.html").read_text(encoding="utf-8")
+
+    def css(self) -> str:
+        """The colours, and its style."""
+        return style("colours.css", f"{self.name}/{self.name}.css")
+
+    def js(self) -> str:
+        """All scripts as one module."""
+        return bundle(FOLDER / self.name / f"{self.name}.js")
+
+    def draw(self, buffer: bytes) -> None:
+        """Draw it on the page; what is selected reaches the page by `link.py`."""
+        _component(self)(data=stamped(self.name, buffer), key=self.name, height="content")
+
+
+OVERVIEW, ALGORITHMS = Screen("overview"), Screen("algorithms")
+
+
 @cache
-def _component(canvas: Canvas) -> ComponentRenderer:
+def _component(part: Canvas | Screen) -> ComponentRenderer:
     return st.components.v2.component(
-        f"graphturbo_{canvas.name}",
-        html=canvas.html(),
-        css=canvas.css(),
-        js=canvas.js(),
+        f"graphturbo_{part.name}", html=part.html(), css=part.css(), js=part.js()
     )
 
 

@@ -137,7 +137,7 @@ def binding_table(*reports: Report, names: str = BOTH) -> Table:
             "op": safe_text(row["op"]),
             "cores": safe_text(row["binding"], max_length=400),
             "axes": row["axes"],
-            "held in": row["scope"] or "its loop nest",
+            "memory": row["scope"] or "its loop nest",
         }
         for name, report in zip(names, reports, strict=False)
         for row in islice(report.tables["bindings"], MAX_ROWS // len(reports))

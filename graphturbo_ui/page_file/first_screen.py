@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphturbo_core.report.overview.headline import beside_text
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components import sources
-from graphturbo_ui.components.overview import screen
+from graphturbo_ui.components.sources import OVERVIEW
 from graphturbo_ui.figures.canvases import overview_bytes
 from graphturbo_ui.page_file.packing import SHOWN_SINCE, packed
 
@@ -30,4 +30,4 @@ def first_screen(
     beside = beside_text(reports[0], reports[1], equal) if len(reports) > 1 else ""
     buffer = overview_bytes(*reports, names=names, said={"beside": beside}, views=views)
     text = packed(sources.with_time(buffer, SHOWN_SINCE))
-    return FirstScreen(screen.html(), screen.css(), screen.js(), text)
+    return FirstScreen(OVERVIEW.html(), OVERVIEW.css(), OVERVIEW.js(), text)

@@ -12,7 +12,8 @@ from streamlit.navigation.page import StreamlitPage
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import ALWAYS_EMITTED, Source
 from graphturbo_ui.session import query, run_state, state
-from graphturbo_ui.session.choices import EMITTED, Choices
+from graphturbo_ui.session.choices import EMITTED, Choices, Side
+from graphturbo_ui.sizes import Sizes
 from graphturbo_ui.top_bar import boxes, labels, page_parts
 from graphturbo_ui.top_bar.presets import offer_presets
 from graphturbo_ui.top_bar.run_box import DEFAULTS, run_box
@@ -40,12 +41,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         chip_box = _popover("chip", labels.chip_label(chips[0]))
         page_parts.facts(labels.chip_facts(state.shown_value("chip", chips[0])))
         batch_box = st.container(key="batch_place", width="content")
-        sides = {}
-        for key in query.RUN_KEYS:
-            with _popover(f"run_{key}", labels.run_label(key, DEFAULTS[key])):
-                sides[key] = run_box(key)
-            if key == RUNS_TOGETHER:
-                st.html('<span class="bar-vs">vs</span>', width="content")
+        sides = _run_boxes()
         with _popover("settings", "Settings", icon=":material/tune:"):
             settings = boxes.settings_box()
         page_parts.theme_button([page.url_path for page in pages])
@@ -84,14 +80,32 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         _menu(pages, choices)
     with share_box:
         _share(choices)
-    defaults = {
-        "model": query.DEFAULT_MODEL, "chip": chips[0], "batch": str(sizes.batch), **DEFAULTS,
+    with script_place:
+        page_parts.page_script(choices.address(), _defaults(sizes))
+    return choices
+
+
+def _defaults(sizes: Sizes) -> dict[str, str]:
+    """What each name of the address has where it is left out."""
+    return {
+        "model": query.DEFAULT_MODEL,
+        "chip": state.chip_names()[0],
+        "batch": str(sizes.batch),
+        **DEFAULTS,
         "dtype": query.DEFAULT_FORMAT,
         **{state.dimension_key(name): str(size) for name, size in sizes.dims.items()},
-    }  # fmt: skip
-    with script_place:
-        page_parts.page_script(choices.address(), defaults)
-    return choices
+    }
+
+
+def _run_boxes() -> dict[str, Side]:
+    """The popovers of A and B, with what is chosen in them."""
+    sides = {}
+    for key in query.RUN_KEYS:
+        with _popover(f"run_{key}", labels.run_label(key, DEFAULTS[key])):
+            sides[key] = run_box(key)
+        if key == RUNS_TOGETHER:
+            st.html('<span class="bar-vs">vs</span>', width="content")
+    return sides
 
 
 def _popover(name: str, label: str, icon: str | None = None) -> DeltaGenerator:

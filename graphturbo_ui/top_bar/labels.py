@@ -44,7 +44,8 @@ def batch_label(proposed: Sizes) -> str:
         for symbol, size in proposed.dims.items()
     ]
     more = [f"{len(sizes) - MOST_SIZES} more"] if len(sizes) > MOST_SIZES else []
-    caption = " · ".join(["Batch", ", ".join([*sizes[:MOST_SIZES], *more])]).removesuffix(" · ")
+    shown = ", ".join([*sizes[:MOST_SIZES], *more])
+    caption = f"Batch · {shown}" if shown else "Batch"
     return labelled(caption, state.shown_value("batch", str(proposed.batch)))
 
 

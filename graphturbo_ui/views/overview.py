@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from graphturbo_core.report.overview.headline import beside_text
-from graphturbo_ui.components.overview import screen
+from graphturbo_ui.components.sources import FOLDER, OVERVIEW
 from graphturbo_ui.equal_run import equal_report
 from graphturbo_ui.figures.canvases import overview_bytes
 from graphturbo_ui.jobs import Run, Runs
@@ -30,9 +30,9 @@ def overview(runs: Runs, pending: Runs, beside: Run | str | None, helps: str) ->
     is_presenting = state.is_presenting()
     make = partial(overview_bytes, said=said, is_presenting=is_presenting)
     for style in ("page.css", "presenting.css")[: 1 + is_presenting]:
-        st.html(screen.FOLDER / style)
+        st.html(FOLDER / OVERVIEW.name / style)
     with st.container(key="overview_place"):
-        screen.draw(view(f"overview {is_presenting} {said}", make, runs))
+        OVERVIEW.draw(view(f"overview {is_presenting} {said}", make, runs))
 
 
 def _state(runs: Runs, pending: Runs) -> str:

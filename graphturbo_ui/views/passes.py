@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from graphturbo_ui.components.algorithms import screen
+from graphturbo_ui.components.sources import ALGORITHMS
 from graphturbo_ui.figures.canvases import algorithms_bytes
 from graphturbo_ui.figures.pass_tables import TABLES, product_rows
 from graphturbo_ui.jobs import Runs
@@ -17,7 +17,7 @@ def passes(runs: Runs) -> None:
     """The pictures, and below them the tables that have rows, closed."""
     st.subheader("Algorithms")
     keys = " ".join(run.key[:16] for run in runs.values())
-    screen.draw(view(f"algorithms {keys}", partial(algorithms_bytes, keys=keys), runs))
+    ALGORITHMS.draw(view(f"algorithms {keys}", partial(algorithms_bytes, keys=keys), runs))
     for name, (rows, make) in TABLES.items():
         if any(report.tables[rows] for report in reports_of(runs)):
             table(name, make, runs)

@@ -19,7 +19,7 @@ from tests.verify.small_samples import BATCH, SMALL, with_fewer_cores
 
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 OFTEN = () if IS_QUICK else ("resnet50-slim", "bert-base")
-"""Replayed under every strategy; the pairwise sample of `tests/matrix.py` has others."""
+"""Replayed under every strategy; the sample of `tests/matrix.py` has others."""
 CHIPS = profile_names() if IS_FULL else ("generic-4x4",)
 
 

@@ -87,12 +87,7 @@ def place_far(
     outputs = _outputs(plan, placements, remote_inputs.read)
     gb = OffsetAllocator(plan.hardware.gb_bytes, ring.size_bytes)
     if ring.size_bytes > plan.hardware.gb_bytes:
-        raise CapacityError(
-            "GB_FULL",
-            f"{ring.slots} weight tiles need {ring.size_bytes} bytes",
-            where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes}",
-            change="choose a chip with a larger GB",
-        )
+        raise _ring_without_room(plan, ring)
     offsets: dict[SharedKey, int] = {}
     written: dict[str, dict[int, Site]] = {}
     tops = np.full(len(placements), ring.size_bytes, dtype=np.int64)
@@ -135,6 +130,15 @@ def place_far(
     offsets.update(dram_offsets(plan, environments, remote_inputs.read))
     spills = tuple(dict.fromkeys(spilled))
     return FarMemory(environments, offsets, spills, shards.without_room)
+
+
+def _ring_without_room(plan: Plan, ring: GbRing) -> CapacityError:
+    return CapacityError(
+        "GB_FULL",
+        f"{ring.slots} weight tiles need {ring.size_bytes} bytes",
+        where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes}",
+        change="choose a chip with a larger GB",
+    )
 
 
 def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:

@@ -10,7 +10,7 @@ from graphturbo_core.report.algorithms.orders import gb_curve, order_picture
 from graphturbo_core.report.algorithms.splits import split_picture
 from graphturbo_core.report.canvases.canvas import Array, Show, pack, seconds_per_cycle
 from graphturbo_core.report.overview.buffer import sample_noun
-from graphturbo_core.report.overview.hues import BANDED, Hues, hues_of, layers_of_groups
+from graphturbo_core.report.overview.hues import hues_of, hues_of_groups
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import counted
 
@@ -26,7 +26,7 @@ def algorithms_buffer(
     hues = hues_of(a, b)
     runs, arrays = [], {}
     for number, report in enumerate(reports):
-        own = hues.of_group if report is b else _own_hues(report, hues)
+        own = hues.of_group if report is b else hues_of_groups(report, hues)
         runs.append(_run(report, own, show))
         arrays.update({f"{number}.{name}": array for name, array in _curves(report).items()})
     chip = {row["key"]: row["value"] for row in b.tables["chip"]}
@@ -42,15 +42,6 @@ def algorithms_buffer(
         **(extra or {}),
     }
     return pack(header, arrays)
-
-
-def _own_hues(report: Report, hues: Hues) -> tuple[int, ...]:
-    """The hue of each sub-graph of a run that does not decide on the hues."""
-    found = []
-    for layers in layers_of_groups(report):
-        own = {hues.of_layer[layer] for layer in layers}
-        found.append(own.pop() if len(own) == 1 else BANDED)
-    return tuple(found)
 
 
 def _curves(report: Report) -> dict[str, Array]:

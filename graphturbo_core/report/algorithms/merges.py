@@ -65,7 +65,7 @@ class _MergedParts:
             ends = (part, part) if part in self._index_of else tuple(part.split(RANGE))
             first, last = (self._index_of.get(end, -1) for end in (ends[0], ends[-1]))
             is_part = self.last_of.get(first) == last
-            # A block that was passed over names its fork, whatever that is part of by then.
+            # A refused block is named by its fork, which may be part of a larger one already.
             if not is_part and not (CAUSES[row["rule"]] == "taken" and first >= 0):
                 return None
             found.append(first)

@@ -196,9 +196,13 @@ def _used(report: Report) -> float:
 
 def _idle_clusters(report: Report) -> int:
     """Clusters without samples; none where clusters share one sample."""
-    (whole,) = report.tables["round"]
-    is_shared = any(row["cluster"] > 0 for row in report.tables["pieces"])
-    return 0 if is_shared else max(0, whole["clusters"] - report.contract["batch"])
+    (whole,), batch = report.tables["round"], report.contract["batch"]
+    if any(row["cluster"] > 0 for row in report.tables["pieces"]):
+        return 0
+    own = sum(row["count"] * row["samples"] for row in report.tables["rounds"])
+    # A batch whose samples depend on each other is one cluster's.
+    working = 1 if own == batch else min(batch, whole["clusters"])
+    return int(whole["clusters"] - working)
 
 
 def _engines(report: Report) -> dict[str, int]:

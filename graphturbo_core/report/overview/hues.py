@@ -70,9 +70,12 @@ def layers_of_groups(report: Report) -> list[tuple[int, ...]]:
 
 
 def hues_of_groups(report: Report, hues: Hues) -> tuple[int, ...]:
-    """The hue of each sub-graph of a run other than B: that of most of its layers."""
-    counts = [Counter(hues.of_layer[layer] for layer in own) for own in layers_of_groups(report)]
-    return tuple(max(sorted(count), key=lambda hue: count[hue], default=HUES) for count in counts)
+    """The hue of each sub-graph of a run other than B; none where its layers have several."""
+    found = []
+    for layers in layers_of_groups(report):
+        own = {hues.of_layer[layer] for layer in layers}
+        found.append(own.pop() if len(own) == 1 else BANDED)
+    return tuple(found)
 
 
 def _by_group(groups: Sequence[tuple[int, ...]], stages: Sequence[ModelStage], layers: int) -> Hues:

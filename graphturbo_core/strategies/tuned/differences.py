@@ -203,6 +203,6 @@ def clusters_text(plan: Plan) -> str:
     shared = plan.cooperation
     if shared is None:
         return "one works"
-    lent = ", weights through all clusters' DRAM" if shared.has_remote_dram else ""
+    also = ", weights through all clusters' DRAM" if shared.has_remote_dram else ""
     kernels = ", ".join(str(len(shared.kernels_of(cluster))) for cluster in shared.working)
-    return f"{len(shared.working)} work on {kernels} kernels{lent}"
+    return f"{len(shared.working)} work on {kernels} kernels{also}"

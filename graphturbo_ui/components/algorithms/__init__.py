@@ -5,5 +5,5 @@
 - `merge_tree.js`, `merge_panel.js`, `merge_words.js`: Algorithm 2: a tree that grows by merges.
 - `order_steps.js`, `order_panel.js`, `gb_curve.js`: Algorithm 3: the ready list, bytes in GB.
 - `bindings.js`, `bind_panel.js`: Algorithm 4: cores with the part that each computes.
-- `clock.js`: Play. `screen.py`: the component of these files.
+- `clock.js`: Play.
 """

@@ -1,6 +1,6 @@
 // Algorithms 1 to 4: four panels, each played step by step. One state; the panels only draw.
 
-import { common, follow, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
+import { common, follow, inNextFrame, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
 import { htmlNode, Pen, themeOf } from "../overview/draw.js";
 import { bindPanel } from "./bind_panel.js";
 import { Clock } from "./clock.js";
@@ -19,15 +19,7 @@ class Algorithms {
     this.state = { tab: "split", runs: {}, steps: {}, kernel: {} };
     this.clock = new Clock(() => ({ step: this.step, count: this.count }), (step) => this.go(step), () => this.showPlay());
     this.bind();
-    new ResizeObserver(() => this.later()).observe(root);
-  }
-
-  /** Draw once in the next frame, however often it is asked for. */
-  later() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      if (this.root.isConnected && this.scene) this.draw();
-    });
+    new ResizeObserver(inNextFrame(() => root.isConnected && this.scene && this.draw())).observe(root);
   }
 
   show(scene) {

@@ -87,7 +87,7 @@ function drawTensors(pen, scene, run, sheet, step, { width, hue }) {
   const [first, end] = windowAround(step, sheet.length, TENSORS);
   const range = end - first < sheet.length ? `, ${first + 1} to ${end} of ${sheet.length}` : "";
   pen.text(0, TOP, `Tensors in order of production${range}`);
-  const held = 16 + Math.max(pen.width("held in"), ...sheet.map((own) => pen.width(own[4] || "loop nest", 12.5, 600)));
+  const memory = 16 + Math.max(pen.width("memory"), ...sheet.map((own) => pen.width(own[4] || "loop nest", 12.5, 600)));
   sheet.slice(first, end).forEach(([tensor, op, text, axes, scope, rank], n) => {
     const y = TOP + 10 + n * ROW;
     const isOwn = first + n === step;
@@ -96,13 +96,13 @@ function drawTensors(pen, scene, run, sheet, step, { width, hue }) {
     group.rect(0, y, width, ROW - 2, isOwn ? "var(--track)" : "transparent", { rx: 4 });
     if (isOwn) group.rect(0, y, 4, ROW - 2, hueFill(hue, HUES), { rx: 2 });
     const cuts = cutsText(scene, divisionOf(run.bind.texts[text], axes), rank, "short");
-    const used = Math.max(94, pen.width(cuts, 12.5) + 8) + held;
-    group.text(width - held, y + 15.5, cuts, { anchor: "end" });
+    const used = Math.max(94, pen.width(cuts, 12.5) + 8) + memory;
+    group.text(width - memory, y + 15.5, cuts, { anchor: "end" });
     group.text(width - 6, y + 15.5, scope || "loop nest", { anchor: "end", fill: "var(--ink)", weight: scope ? 600 : 400 });
     const names = [op || tensor, (op || tensor).split(/[/.]/).slice(-2).join("/"), (op || tensor).split(/[/.]/).at(-1)];
     group.text(12, y + 15.5, pen.fit(names, width - used - 18, 13, isOwn ? 650 : 400), { size: 13, fill: "var(--ink)", weight: isOwn ? 650 : 400 });
   });
-  pen.text(width - 6, TOP, "held in", { anchor: "end" });
+  pen.text(width - 6, TOP, "memory", { anchor: "end" });
   return 26 + (end - first) * ROW;
 }
 
@@ -173,7 +173,7 @@ function told(scene, run, { row, division, kernel, changed, before }) {
     ["Tensor", tensor, "plain"],
     ["Divided along", cutsText(scene, division, rank, "long")],
     ["Cores", `${cores.toLocaleString("en-US")} of ${scene.cores.toLocaleString("en-US")}`],
-    ["Held in", scope || "nothing: used up inside its loop nest", scope ? "" : "plain"],
+    ["Memory", scope || "nothing: used up inside its loop nest", scope ? "" : "plain"],
     ["Against the tensor before", moved, "plain"],
     ["As a nested list", list.length > 90 ? `${list.slice(0, 88)}…` : list, "plain"],
   ];

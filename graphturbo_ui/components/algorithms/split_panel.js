@@ -148,12 +148,12 @@ function drawBar(pen, run, part, { x, y, scale, height, limit }) {
   node.dataset.bytes = part.piece_bytes;
   const isOver = part.pieces === 1 && x + whole > limit;
   const text = part.pieces > 1 ? `${sizeText(part.whole_bytes)} → ${sizeText(part.piece_bytes)}` : `${sizeText(part.whole_bytes)}${isOver ? ": no cut fits" : ""}`;
-  pen.text(besides(pen, x, whole, limit, text, 12.5), y + height / 2 + 4.5, text, { weight: 600, fill: "var(--ink)" });
+  pen.text(rightOf(pen, x, whole, limit, text, 12.5), y + height / 2 + 4.5, text, { weight: 600, fill: "var(--ink)" });
   return { group: part.name, whole: part.whole_bytes, piece: part.piece_bytes, pieces: part.pieces };
 }
 
 /** Where a text beside a bar begins: right of the bar, and not across the line of the capacity. */
-function besides(pen, x, width, limit, text, size) {
+function rightOf(pen, x, width, limit, text, size) {
   const at = x + width + 8;
   return at < limit + 3 && at + pen.width(text, size, 600) > limit - 3 ? limit + 8 : at;
 }
@@ -172,7 +172,7 @@ function drawLayer(pen, scene, part, layer, { x, y, scale, limit }) {
   if (!isFirst) return;
   pen.rect(x.bars - 1.5, y + 0.5, whole + 3, 13, "none", { stroke: "var(--ink)", "stroke-width": 1.5, rx: 2 });
   const words = `◀ needs ${countText(layer.pieces, "piece")} alone`;
-  pen.text(besides(pen, x.bars, whole, limit, words, 12), y + 11, words, { size: 12, weight: 650, fill: "var(--ink)" });
+  pen.text(rightOf(pen, x.bars, whole, limit, words, 12), y + 11, words, { size: 12, weight: 650, fill: "var(--ink)" });
 }
 
 function drawAxis(pen, { x, y, most, capacity, scale }) {

@@ -1,6 +1,5 @@
 """The first screen as one component: what `report/overview` gives, drawn by the scripts here.
 
-- `screen.py`: the component, from the files beside it.
 - `overview.html`, `overview.css`: its frame and style; `page.css`, `presenting.css`: of the page.
 - `words.js`: numbers as text. `runs.js`, `bins.js`, `rows.js`: pure functions from the buffer to
   what is drawn. `draw.js`: elements by hand.

@@ -1,7 +1,7 @@
 // The first screen: result line, groupings and memory, instructions over time, inspector. One state,
 // one playhead, one selection through all of them; link.js tells Python what is selected.
 
-import { common, follow, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
+import { common, follow, inNextFrame, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
 import { themeOf } from "./draw.js";
 import { drawInspector } from "./inspector.js";
 import { LayersPanel } from "./layers_panel.js";
@@ -23,18 +23,9 @@ class Overview {
     this.state = { layer: null, group: null, hue: null, pin: {}, time: null, lens: null, open: new Set([0]) };
     this.player = new Player(() => this.longest(), (time) => this.playTo(time), () => this.showPlay());
     this.bind();
-    new ResizeObserver(() => this.later()).observe(root);
+    new ResizeObserver(inNextFrame(() => root.isConnected && this.scene && this.draw())).observe(root);
   }
 
-  /** Draw once in the next frame, however often it is asked for. */
-  later() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      if (this.root.isConnected && this.scene) this.draw();
-    });
-  }
-
-  /** @param {Scene} scene */
   show(scene) {
     const isOther = !this.scene || scene.keys !== this.scene.keys;
     this.scene = scene;

@@ -17,6 +17,7 @@ from graphturbo_core.report.overview.buffer import (
     overview_buffer,
 )
 from graphturbo_core.report.report import Report
+from tests.models import model_bytes
 from tests.report.overview.reports import report_of
 from tests.ui.unpacking import unpack
 
@@ -105,6 +106,15 @@ def test_clusters_without_samples_do_not_count_for_the_drawn_one() -> None:
     held_s = arrays["0.hold"].astype(float) * run["seconds_per_cycle"]
     drawn_s = float((arrays["0.link"] / FULL_LINK * held_s).sum())
     assert run["link_busy"] * run["latency_s"] == pytest.approx(drawn_s, rel=0.02)
+
+
+def test_a_batch_that_is_not_divided_is_one_cluster_s() -> None:
+    text = "g (float[4,16,8,8] x) => (float[4,16,8,8] y) { y = Softmax<axis = 0>(x) }"
+    report = run_report(model_bytes(text), RunRequest("m", "tvm", "generic-4x4", batch=4))
+    (run,) = unpack(overview_buffer(report))[0]["runs"]  # type: ignore[index,misc]
+    assert run["idle_clusters"] == 3
+    vector = report.contract["utilization"]["vector"]
+    assert run["busy"]["vector"] == pytest.approx(4 * vector)
 
 
 def test_layers_and_kernels_are_the_tables_rows(run: tuple[Report, Header, Arrays]) -> None:

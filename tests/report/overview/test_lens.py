@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from graphturbo_core.report.overview.lens import ZOOM, callout, first_window
@@ -34,6 +36,24 @@ def test_the_pieces_of_a_layer_s_weights_are_one_prefetch_per_kernel() -> None:
     ]
     issued = [*COMPUTES, prefetch(10, 5, 3, 8), prefetch(20, 10, 3, 4)._replace(kernel=1)]
     assert callout(made_report(FOUR, issued=issued))[0]["bytes"] == 4
+
+
+def test_another_weight_of_the_layer_does_not_stretch_a_prefetch() -> None:
+    """A bias that is fetched much later: nothing of the first weight arrives meanwhile."""
+    issued = [*COMPUTES, prefetch(10, 15, 3), prefetch(70, 1, 3, 2)]
+    report = made_report(FOUR, issued=issued)
+    assert callout(report)[0]["to_cycle"] == 71
+    tensors = ({"kind": "weight"}, *report.tables["tensors"])
+    moved = report.arrays["moved_tensor"] + 1
+    moved[-1] = 0
+    apart = replace(
+        report,
+        arrays={**report.arrays, "moved_tensor": moved},
+        tables={**report.tables, "tensors": tensors},
+    )
+    assert callout(apart) == [
+        {"layer": 3, "computes": 1, "from_cycle": 10, "to_cycle": 25, "bytes": 8}
+    ]
 
 
 def test_the_layer_that_computes_most_meanwhile_is_named() -> None:

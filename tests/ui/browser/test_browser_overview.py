@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -307,6 +307,11 @@ def test_blocks_open_and_shut_by_a_click(opened: Open) -> None:
     screen.page.bring_to_front()
     screen.size(1440, 900)
     screen.clear()
+    shut = screen.run("""return view.layers.boxes.A
+      .filter((box) => box.last > box.first)
+      .map(({ top, foot }) => [top, foot]).sort((a, b) => a[0] - b[0])""")
+    assert len(shut) > 100
+    assert all(one[1] <= other[0] + 0.01 for one, other in pairwise(shut)), "a kernel each"
     blocks = screen.run("return view.scene.blocks.length")
     (first,) = screen.scene["open"]
     other = first + 2 if first + 2 < blocks else first - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from graphturbo_core.products.program import Cause, InstructionKind
@@ -50,6 +51,32 @@ def test_no_two_of_a_set_are_alike_and_all_stand_out(colours: tuple[str, ...]):
     assert min(contrast(c, ground) for c in colours for ground in GROUNDS) >= LEAST_CONTRAST
 
 
+TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+"""OKLab (Ottosson 2020) from linear sRGB, by way of the cube roots of the first."""
+DEFICIENT = (
+    np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+              [-0.003882, -0.048116, 1.051998]]),
+    np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+              [-0.011820, 0.042940, 0.968881]]),
+    np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+              [0.004733, 0.691367, 0.303900]]),
+)  # fmt: skip
+"""Protanopia, deuteranopia, tritanopia on linear sRGB (Machado et al. 2009, severity 1)."""
+
+
 def test_hues_are_those_of_the_first_screen():
     light, dark = (FOLDER / "colours.css").read_text("utf-8").split('[data-theme="dark"]', 1)
     for theme, css in (("light", light), ("dark", dark)):
@@ -61,6 +88,16 @@ def test_hues_are_those_of_the_first_screen():
 def test_only_hues_are_saturated():
     hues = [colour for colours in HUE_COLOURS.values() for colour in colours[:-1]]
     assert max(map(chroma, MUTED)) < min(map(chroma, hues))
+
+
+def test_muted_colours_are_as_far_apart_as_is_said():
+    linear = np.array([[int(c[at : at + 2], 16) / 255 for at in (1, 3, 5)] for c in MUTED])
+    linear = np.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)
+    seen = [linear, *(np.clip(linear @ matrix.T, 0, 1) for matrix in DEFICIENT)]
+    labs = [np.cbrt(rgb @ TO_CONES.T) @ TO_LAB.T for rgb in seen]
+    pairs = [(lab[i], lab[j]) for lab in labs for i, j in combinations(range(10), 2)]
+    least = min(np.linalg.norm(one - other) for one, other in pairs)
+    assert least == pytest.approx(0.089, abs=0.001)
 
 
 def chroma(colour: str) -> float:

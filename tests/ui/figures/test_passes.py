@@ -71,7 +71,7 @@ def test_bindings_name_cores_and_memory():
     rows = pass_tables.binding_table(
         with_tables(bindings=({**bound, "scope": "LB"}, {**bound, "scope": ""}))
     )
-    assert [row["held in"] for row in rows] == ["LB", "its loop nest"]
+    assert [row["memory"] for row in rows] == ["LB", "its loop nest"]
     assert (rows[0]["kernel"], rows[0]["cores"], rows[0]["axes"]) == ("g1/1", "[[0,1]]", "0, 2")
 
 

@@ -1,6 +1,6 @@
 """Small forms of the paper's models replay under what goes beyond its steps and TVM as taken.
 
-The four steps and `tvm` as taken are in the pairwise sample (`tests/matrix.py`).
+The four steps and `tvm` as taken are in the sample (`tests/matrix.py`).
 """
 
 from __future__ import annotations
