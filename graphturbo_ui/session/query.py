@@ -80,7 +80,7 @@ def _file_fault(what: str, value: str, known: Sequence[str]) -> str:
 
 
 def _view_fault(value: str) -> str:
-    return "" if value in VIEWS else f"“{safe_text(value, max_length=40)}” is not a view."
+    return "" if value in ("", *VIEWS) else f"“{safe_text(value, max_length=40)}” is not a view."
 
 
 def strategy_fault(value: str) -> str:

@@ -94,6 +94,11 @@ def is_presenting() -> bool:
     return bool(st.query_params.get(PRESENT) == "1")
 
 
+def presenting_query() -> list[tuple[str, str]]:
+    """The part of the address that says whether the page is shown to an audience."""
+    return [(PRESENT, "1")] if is_presenting() else []
+
+
 def present() -> None:
     """Hide the bar; the address says so, and Back returns."""
     st.query_params[PRESENT] = "1"
@@ -332,9 +337,10 @@ def dimension_key(symbol: str) -> str:
 
 
 def shown_views() -> list[tuple[str, str]]:
-    """The views of Explore as the address names them; none where they are the default ones."""
-    shown: Sequence[str] = st.session_state.get("views", st.query_params.get_all("views"))
-    return [("views", view) for view in shown] if tuple(shown) != DEFAULT_VIEWS else []
+    """The views of Explore as the address names them; nothing where they are the default ones."""
+    named = st.query_params.get_all("views") or DEFAULT_VIEWS
+    shown: Sequence[str] = st.session_state.get("views", named)
+    return [("views", view) for view in shown or ("",)] if tuple(shown) != DEFAULT_VIEWS else []
 
 
 def seen_query() -> list[tuple[str, str]]:

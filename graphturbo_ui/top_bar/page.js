@@ -8,7 +8,7 @@ const TARGETS = {
 TARGETS.yml = TARGETS.yaml;
 const PATIENCE_MS = 5000;
 const NOTICE_MS = 4000;
-const OPTIONAL = ["plan_a", "plan_b", "set_a", "set_b"];
+const OPTIONAL = ["plan_a", "plan_b", "set_a", "set_b", "views", "present"];
 const ONCE_STREAMLIT_IS_DONE_MS = 400;
 const OVERLAY_STYLE =
   "position:fixed;inset:0;z-index:2000000;display:none;align-items:center;" +
@@ -101,6 +101,7 @@ const LISTENERS = {
   popstate(event) {
     const own = page.entry && new URL(page.entry.href);
     if (!own || (own.pathname + own.search === window.location.pathname + window.location.search)) return;
+    clearTimeout(page.naming);
     event.stopImmediatePropagation();
     window.location.reload();
   },
@@ -111,21 +112,18 @@ const LISTENERS = {
   },
 };
 
-// Adds to the address what Streamlit left out of it, without an entry in the browser's history.
-function nameChoices(address) {
+// The browser's address as it names these choices: Streamlit leaves some out, or is a choice ahead.
+function addressOf(choices) {
   const url = new URL(window.location.href);
-  const named = new Set(address.map(([key]) => key));
-  // An earlier run's naming may have come after what took these out.
+  const named = new Set(choices.map(([key]) => key));
   for (const key of OPTIONAL) if (!named.has(key)) url.searchParams.delete(key);
-  for (const [key, values, isDefault] of address) {
+  for (const [key, values, isDefault] of choices) {
     const present = url.searchParams.getAll(key);
     if (present.join("\n") === values.join("\n") || (isDefault && !present.length)) continue;
     url.searchParams.delete(key);
     if (!isDefault) values.forEach((value) => url.searchParams.append(key, value));
   }
-  if (url.href !== window.location.href) {
-    window.history.replaceState(window.history.state, "", url);
-  }
+  return url.href;
 }
 
 /** Streamlit adds entries to the history as it writes the address of one page: these replace it. */
@@ -138,28 +136,29 @@ function addOwnEntriesAlone() {
   };
 }
 
-/** One entry for all that is chosen: `entry` says what, and names no more than that. */
-function enter(entry) {
-  const { href, pathname } = window.location;
+/** Have the address name what is chosen, which is an entry of the browser's history. */
+function enter(choices) {
   const before = page.entry;
+  const { pathname } = window.location;
+  const entry = JSON.stringify(choices);
+  const href = addressOf(choices);
   if (before?.pathname === pathname && before.entry !== entry) {
     // Streamlit has written the new address over that of the entry before.
     window.history.replaceState(window.history.state, "", before.href);
     page.push(window.history.state, "", href);
+  } else if (href !== window.location.href) {
+    window.history.replaceState(window.history.state, "", href);
   }
   page.entry = { entry, pathname, href };
 }
 
 export default function ({ data, setTriggerValue }) {
   clearTimeout(page.naming);
-  page.naming = setTimeout(() => {
-    nameChoices(data.address);
-    enter(data.entry);
-  }, ONCE_STREAMLIT_IS_DONE_MS);
+  page.naming = setTimeout(enter, ONCE_STREAMLIT_IS_DONE_MS, data.choices);
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;
-  enter(data.entry); // Back may come before the address is named
+  enter(data.choices); // Back may come before the address is named
   addOwnEntriesAlone();
   for (const [kind, listener] of Object.entries(LISTENERS)) {
     window.addEventListener(kind, listener, kind !== "keydown");

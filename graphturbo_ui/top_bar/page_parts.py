@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -33,12 +32,11 @@ def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str])
     as the entry before has it. The serial has the script called in every run.
     """
     values: dict[str, list[str]] = {}
-    for key, value in address:
+    for key, value in (*address, *state.shown_views(), *state.presenting_query()):
         values.setdefault(key, []).append(value)
-    wanted = [[key, texts, texts == [defaults.get(key)]] for key, texts in values.items()]
-    entry = [*address, *state.shown_views(), (state.PRESENT, str(state.is_presenting()))]
+    choices = [[key, texts, texts == [defaults.get(key)]] for key, texts in values.items()]
     _component("page")(
-        data={"address": wanted, "entry": json.dumps(entry), "serial": time()},
+        data={"choices": choices, "serial": time()},
         key="bar_page",
         width="content",
         on_leave_change=state.leave_presenting,

@@ -1,0 +1,79 @@
+"""The browser's history by `page.js` alone, with the addresses that Streamlit writes made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+import graphturbo_ui.top_bar
+from tests.ui.app_server import context_of
+
+SCRIPT = (Path(graphturbo_ui.top_bar.__file__).parent / "page.js").read_text("utf-8")
+HEAR = """async (script) => {
+  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const hear = (await import(url)).default;
+  window.run = (chip, present) => {
+    const choices = [["chip", [chip], chip === "a"], ...(present ? [["present", ["1"], false]] : [])];
+    hear({ data: { choices }, setTriggerValue: () => {} });
+  };
+}"""
+NAMED_MS = 600  # the script names what is chosen 400 ms after a run
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    page = context_of(browser, 1100, 900).new_page()
+    page.route("http://app.test/**", lambda route: route.fulfill(body="", content_type="text/html"))
+    page.goto("http://app.test/?other=1")
+    page.evaluate(HEAR, SCRIPT)
+    yield page
+    page.close()
+
+
+def write(page: Page, named: str) -> None:
+    """As Streamlit does where a choice is made: an entry of its own, before the run."""
+    page.evaluate("query => window.history.pushState({}, '', query)", f"?other=1{named}")
+
+
+def run(page: Page, chip: str, *, wait_ms: float = NAMED_MS, is_presenting: bool = False) -> None:
+    page.evaluate("choices => window.run(...choices)", [chip, is_presenting])
+    page.wait_for_timeout(wait_ms)
+
+
+def query(page: Page) -> str:
+    return str(page.evaluate("window.location.search"))
+
+
+def back(page: Page) -> str:
+    page.evaluate("window.isBefore = true")
+    page.go_back()
+    page.wait_for_function("!window.isBefore")  # loaded anew
+    return query(page)
+
+
+def test_each_choice_is_one_entry(page: Page) -> None:
+    run(page, "a")
+    write(page, "&chip=b")
+    run(page, "b")
+    write(page, "&chip=c")
+    run(page, "c", wait_ms=0)
+    run(page, "c")
+    assert query(page) == "?other=1&chip=c"
+    assert back(page) == "?other=1&chip=b"
+    page.evaluate(HEAR, SCRIPT)
+    run(page, "b")
+    assert back(page) == "?other=1"
+
+
+def test_a_choice_made_before_the_last_one_is_named(page: Page) -> None:
+    run(page, "b", wait_ms=0)
+    write(page, "&chip=b&present=1")
+    page.wait_for_timeout(NAMED_MS)  # the first run's naming meets the second choice's address
+    run(page, "b", is_presenting=True)
+    assert query(page) == "?other=1&chip=b&present=1"
+    assert back(page) == "?other=1&chip=b"
