@@ -1,4 +1,4 @@
-"""The browser's history by `page.js` alone, with the addresses that Streamlit writes made by hand."""
+"""The browser's history by `page.js` alone, with addresses as Streamlit writes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ HEAR = """async (script) => {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const hear = (await import(url)).default;
   window.run = (chip, present) => {
-    const choices = [["chip", [chip], chip === "a"], ...(present ? [["present", ["1"], false]] : [])];
+    const choices = [["chip", [chip], chip === "a"]];
+    if (present) choices.push(["present", ["1"], false]);
     hear({ data: { choices }, setTriggerValue: () => {} });
   };
 }"""
