@@ -32,7 +32,7 @@ PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
-.PHONY: help run test test-all test-full coverage evidence checks lint types compiled samples check-samples check-pasted check-evidence bench pictures clean
+.PHONY: help run test test-all test-full coverage evidence checks lint types compiled samples check-samples check-pasted check-evidence check-verified bench pictures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -49,7 +49,7 @@ test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models 
 	$(BUDGET) $(PYTEST) --durations=15 -m browser
 	$(PYTHON) -m tests.matrix --sample
 	$(PYTHON) -m tests.verify.node_table --sample
-	@$(MAKE) --no-print-directory --jobs 2 check-pasted check-evidence
+	@$(MAKE) --no-print-directory --jobs 2 check-pasted check-evidence check-verified
 
 test-full: $(MODELS)  ## whole models, every chip, every strategy: hours
 	GRAPHTURBO_FULL=1 $(PYTEST) tests/test_soundness.py tests/verify
@@ -85,6 +85,9 @@ check-pasted: $(TOOLS)  ## outputs that pages show are what the commands print
 
 check-evidence: $(TOOLS)  ## kept results belong to this source
 	$(PYTHON) -m benchmarks.evidence --check
+
+check-verified: $(TOOLS)  ## kept replays are of today's Programs; the smallest is replayed
+	$(PYTHON) -m benchmarks.verified --check
 
 check-samples: $(TOOLS)  ## the sample models are what their script builds
 	$(PYTHON) -m sample_models.build_samples --check

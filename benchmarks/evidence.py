@@ -136,9 +136,17 @@ ALL: tuple[Evidence, ...] = (
         (PROFILES, "sample_models/*.onnx", "tests/matrix.py"),
         is_probed=False,
     ),
+    Evidence(
+        "verified",
+        (("benchmarks.verified",),),
+        ("docs/verified.json",),
+        ("benchmarks/verified/replays.py", "requirements.txt"),
+        is_probed=False,
+    ),
 )
 """`mutation` reports its stale lines itself (tests/test_mutation.py). `node-suite` and `matrix`
-record sound and replayed runs, which no change may break; CI runs a sample of them."""
+record sound and replayed runs, which no change may break; CI runs a sample of them. `verified` has
+a check of its own, which compares the digests of Programs."""
 
 
 def files_of(patterns: Iterable[str]) -> list[Path]:

@@ -9,11 +9,11 @@ from graphturbo_core.hardware.profile import read_profile
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.plan_io import emitted, origin_of, pinned_file, pinned_plan, plan_option
-from graphturbo_core.recorder import OnStep, Recorder
+from graphturbo_core.recorder import OnProgress, OnStep, Progress, Recorder
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, shared_division
 from graphturbo_core.report.report import Report
-from graphturbo_core.rounds import Imports, divide
+from graphturbo_core.rounds import Imports, Rounds, divide
 from graphturbo_core.run_request import RunRequest, check_request, own_options
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
@@ -23,7 +23,17 @@ from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.trial_cache import TrialCache, counted_cost
 from graphturbo_core.verify.verify import VerifyTask, verify
 
-__all__ = ["Imports", "OnStep", "RunRequest", "run_report", "run_reports", "run_shared", "warm_up"]
+__all__ = [
+    "Imports",
+    "OnProgress",
+    "OnStep",
+    "Progress",
+    "RunRequest",
+    "run_report",
+    "run_reports",
+    "run_shared",
+    "warm_up",
+]
 """Its functions, and the types that they take."""
 
 LENGTH_OPTION = "max_instructions"
@@ -63,6 +73,7 @@ def run_shared(
     request: RunRequest,
     profile_bytes: bytes | None = None,
     on_step: OnStep | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Report:
     """Report of one run of a comparison; the next runs reuse `imports`, even after a refusal.
 
@@ -70,7 +81,7 @@ def run_shared(
         GraphTurboError: the input is refused; InvariantError means a bug of ours.
     """
     check_request(request, imports.limits)
-    return _run(imports, request, profile_bytes, Recorder(on_step))
+    return _run(imports, request, profile_bytes, Recorder(on_step, on_progress))
 
 
 def run_reports(
@@ -108,6 +119,7 @@ def _run(
         origin = origin_of(request, hardware, whole, options)
     if request.plan and origin is not None:
         pinned = run("read the plan", pinned_file, request, origin)
+    recorder.steps_total = len(recorder.steps) + _steps_ahead(request, rounds)
     strategy = chosen_strategy(spec, request.options)
     is_one_size = len(rounds.semantics) == 1
     traces = {}
@@ -147,6 +159,11 @@ def _run(
     if origin is None or not request.emit:
         return report
     return report.with_files(run("emit", emitted, request, origin, pinned, outcome))
+
+
+def _steps_ahead(request: RunRequest, rounds: Rounds) -> int:
+    """Steps after the batch is divided: three per round size, replay, report, files."""
+    return 3 * len(rounds.semantics) + request.verify + 1 + bool(request.emit)
 
 
 def _schedule(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import monotonic
 from typing import cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import StreamlitPage
 
 from graphturbo_core.errors import GraphTurboError
-from graphturbo_core.units import format_seconds
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
+from graphturbo_ui.progress import bar
 from graphturbo_ui.refusals import show_refusal
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.session.choices import Choices
@@ -66,7 +66,7 @@ def runs_of(choices: Choices) -> Runs:
     return dict(zip("AB", runs, strict=True))
 
 
-def wait_for_first(runs: Runs) -> None:
+def wait_for_first(runs: Runs) -> DeltaGenerator | None:
     """Wait until one run can be drawn, or none is to come; what was cancelled is said at once.
 
     Raises:
@@ -75,50 +75,38 @@ def wait_for_first(runs: Runs) -> None:
     stopped = {name: run for name, run in runs.items() if run.is_cancelled}
     if stopped:
         _show_cancelled(stopped)
+    place = None if all(run.is_done for run in runs.values()) else st.empty()
     if any(run.is_done and run.refusal is None for run in runs.values()):
-        return
+        return place
     for name, run in runs.items():
-        wait_for(run, name)
+        wait_for(run, name, place)
         if run.refusal is None:
-            return
+            break
+    return place
 
 
-def wait_for(run: Run, name: str) -> None:
-    """Show a run's steps as they finish, until its answer is there.
+def wait_for(run: Run, name: str, place: DeltaGenerator | None = None) -> None:
+    """Show one progress bar of a run, with a button that cancels it, until its answer is there.
 
-    The seconds are said anew at every poll: Streamlit takes a click only where something is drawn.
+    The bar is drawn again at every poll: Streamlit takes a click only where something is drawn.
     """
     if run.is_done:
         return
-    place = st.empty()
-    shown = 0
-    with place.container(border=True, key=f"steps_{name}"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            label = st.empty()
-            st.button(
-                f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
-                icon=":material/cancel:",
-            )  # fmt: skip
+    place = st.empty() if place is None else place
+    with place.container(
+        border=True, key=f"steps_{name}", horizontal=True, vertical_alignment="center"
+    ):
+        drawn = st.empty()
+        st.button(
+            f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
+            icon=":material/cancel:",
+        )  # fmt: skip
         is_done = False
         while not is_done:
-            label.markdown(progress(run, name))
-            for step, seconds in run.steps[shown:]:
-                st.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
-                shown += 1
+            now = bar(run, name, shared_desk().step_seconds(run))
+            drawn.progress(now.share, now.text)
             is_done = run.wait(POLL_SECONDS)
     place.empty()
-
-
-def progress(run: Run, name: str) -> str:
-    """What a run that is not done is at, and for how long, as Markdown."""
-    strategy = safe_text(run.request.strategy, Sink.MARKDOWN)
-    doing = f"Waiting for a worker to compute {name}"
-    if run.is_computed:
-        doing = f"Computing {name}"
-    elif run.is_begun:
-        doing = f"Getting a worker ready to compute {name}"
-        strategy += "; the first start after installation compiles for some 40 s"
-    return f"**{doing}** ({strategy}) … {monotonic() - run.asked_s:.0f} s"
 
 
 def cancel(run: Run) -> None:
@@ -173,7 +161,7 @@ def outcome(runs: Runs) -> tuple[Runs, Runs]:
     return drawn, {name: run for name, run in runs.items() if name not in done}
 
 
-def finish(pending: Runs) -> None:
+def finish(pending: Runs, place: DeltaGenerator | None = None) -> None:
     """Wait for these where the others' views are drawn already, then draw the page with all.
 
     Raises:
@@ -182,7 +170,7 @@ def finish(pending: Runs) -> None:
         WorkerError: a run met a bug; likewise.
     """
     for name, run in pending.items():
-        wait_for(run, name)
+        wait_for(run, name, place)
         if not run.is_kept and not run.is_cancelled:
             _ = run.report
     if pending:

@@ -15,7 +15,7 @@ import logging
 import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from multiprocessing.connection import Connection
 from time import monotonic
@@ -30,7 +30,17 @@ from graphturbo_core.remote import protocol, worker
 from graphturbo_core.remote.client import WorkerError, report_of
 from graphturbo_core.remote.process import WorkerProcess
 from graphturbo_core.report.report import Report
-from graphturbo_ui.runs import Job, Run, Runs, Source, Turn, Visitor, cancelled, is_passing
+from graphturbo_ui.runs import (
+    Job,
+    Run,
+    Runs,
+    Source,
+    Turn,
+    Visitor,
+    cancelled,
+    is_comparable,
+    is_passing,
+)
 from graphturbo_ui.session import query
 from graphturbo_ui.sizes import proposed_sizes
 
@@ -102,7 +112,7 @@ class Desk:
         unwanted = visitor.cancelled if visitor is not None else frozenset[str]()
         with self._lock:
             made = {
-                key: self._runs.get(key) or Run(key, request)
+                key: self._runs.get(key) or Run(key, request, source.digest)
                 for key, request in zip(keys, requests, strict=True)
             }
             for run in made.values():
@@ -127,6 +137,15 @@ class Desk:
         for run in runs.values():
             if run.key not in visitor.cancelled:
                 run.visitors.add(visitor)
+
+    def step_seconds(self, run: Run) -> Mapping[str, float]:
+        """Seconds per step that runs on the same model, chip and sizes took; the latest counts.
+
+        Their strategies may differ; a replay's steps are those of the latest replay.
+        """
+        with self._lock:
+            others = [o for o in self._runs.values() if o.is_done and is_comparable(o, run)]
+        return {name: seconds for other in others for name, seconds in other.steps}
 
     def view(self, name: str, make: Callable[..., T], *runs: Run) -> T:
         """`make(*reports)`, made once for these runs and kept."""
@@ -213,11 +232,13 @@ class Desk:
             run.is_begun = True
             deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
             tag, body = protocol.WARM, b""
-            while tag in (protocol.WARM, protocol.STEP):
+            while tag in (protocol.WARM, protocol.STEP, protocol.PROGRESS):
                 tag, _, body = protocol.split_frame(turn.process.receive(deadline_s))
                 run.is_computed = True
                 if tag == protocol.STEP:
                     run.steps.append(protocol.decode_step(body))
+                if tag == protocol.PROGRESS:
+                    run.at = protocol.decode_progress(body), monotonic()
                 if tag == protocol.WARM:
                     deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
             self._conclude(turn, run, (tag, body))
@@ -286,13 +307,13 @@ def shared_desk() -> Desk:
     return desk
 
 
-def default_comparison() -> tuple[tuple[RunRequest, ...], Source]:
-    """What somebody sees who has chosen nothing; a test compares it with the page's own."""
-    model = load_sample(query.DEFAULT_MODEL)
-    sizes = proposed_sizes(query.DEFAULT_MODEL, model)
+def default_comparison(name: str = query.DEFAULT_MODEL) -> tuple[tuple[RunRequest, ...], Source]:
+    """What somebody sees who has chosen a sample at most; a test compares it with the page's."""
+    model = load_sample(name)
+    sizes = proposed_sizes(name, model)
     requests = (
         RunRequest(
-            query.DEFAULT_MODEL,
+            name,
             strategy,
             profile_names()[0],
             sizes.batch,

@@ -10,7 +10,7 @@ from time import monotonic
 from weakref import WeakSet
 
 from graphturbo_core.errors import CapacityError, GraphTurboError
-from graphturbo_core.pipeline import RunRequest
+from graphturbo_core.pipeline import Progress, RunRequest
 from graphturbo_core.remote.client import WorkerError
 from graphturbo_core.remote.process import TRANSIENT_CODES, WorkerProcess
 from graphturbo_core.report.report import Report
@@ -45,6 +45,7 @@ class Visitor:
 class Run:
     """One run, on its way or done: `steps` grow as they finish.
 
+    `at`: what it is at, as its worker last reported, and when that was (monotonic seconds).
     `asked_s`: when somebody asked first (monotonic seconds). `is_begun`: whether a worker has it,
     or had; `is_computed`: whether that worker is warm, and computes it. `visitors`: who waits for
     it; a session that ends is no longer among them.
@@ -52,8 +53,10 @@ class Run:
 
     key: str
     request: RunRequest
+    source_digest: str = ""
     answer: Future[Report] = field(default_factory=Future, repr=False)
     steps: list[tuple[str, float]] = field(default_factory=list)
+    at: tuple[Progress, float] | None = field(default=None, repr=False)
     size_bytes: int = 0
     asked_s: float = field(default_factory=monotonic)
     is_begun: bool = False
@@ -104,6 +107,15 @@ class Run:
 
 Runs = Mapping[str, Run]
 """Runs of a comparison by name, A before B."""
+
+
+def is_comparable(a: Run, b: Run) -> bool:
+    """Whether two runs are on the same model, chip and sizes, so that steps take similar times."""
+    mine, other = a.request, b.request
+    return a.source_digest == b.source_digest and all(
+        getattr(mine, name) == getattr(other, name)
+        for name in ("model_name", "profile", "batch", "dims", "has_pictures")
+    )
 
 
 def is_passing(error: BaseException | None) -> bool:

@@ -7,6 +7,7 @@
 - `arrays.py`: functions for arrays of compiled code.
 - `instruction_table.py`: columns of instructions: name, dtype, unit and meaning.
 - `program.py`: Program: instructions, boxes, buffers, channels and conflicts as arrays.
+- `program_digest.py`: sha256 of a run's Programs.
 - `produced.py`: the tensor and box that each instruction produces, for listings and reports.
 
 Trace is in `sim/trace.py`.

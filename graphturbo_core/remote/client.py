@@ -36,7 +36,7 @@ def isolated_reports(
             tag, _, body = protocol.split_frame(child.receive(monotonic() + MAX_RUN_SECONDS))
             if tag == protocol.STEP:
                 on_step(*protocol.decode_step(body))
-            elif tag != protocol.WARM:
+            elif tag not in (protocol.WARM, protocol.PROGRESS):
                 yield report_of(tag, body)
                 number += 1
     except (EOFError, OSError) as error:

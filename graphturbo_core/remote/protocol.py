@@ -2,7 +2,8 @@
 
 A frame is one tag byte and a body. To the worker: `J` (a job: header length, JSON header with the
 requests of its runs, model, profile). From the worker: `W` (warm and ready), and frames of one run
-with its number in the job (from 0) between tag and body: `S` (a finished step, JSON), `D` (done: a
+with its number in the job (from 0) between tag and body: `S` (a finished step, JSON), `P` (what
+the run is at, JSON), `D` (done: a
 report's bytes), `E` (a refusal, JSON), `B` (a bug of ours: its traceback, for the log).
 """
 
@@ -10,15 +11,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields
 
 from graphturbo_core import errors
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.pipeline import RunRequest
+from graphturbo_core.recorder import Progress
 
 MAX_REPORT_BYTES = 512 * 2**20
 """Largest frame from a worker; a larger one is refused unread."""
-JOB, WARM, STEP, DONE, ERROR, BUG = b"J", b"W", b"S", b"D", b"E", b"B"
+JOB, WARM, STEP, PROGRESS = b"J", b"W", b"S", b"P"
+DONE, ERROR, BUG = b"D", b"E", b"B"
 NUMBER_BYTES = 2
 """Width of a run's number: a job of more than 65,536 runs is our bug."""
 ERROR_CLASSES = {
@@ -101,3 +104,13 @@ def decode_step(body: bytes) -> tuple[str, float]:
     """Name and seconds in the body of an `S` frame."""
     name, seconds = json.loads(body)
     return str(name), float(seconds)
+
+
+def encode_progress(number: int, progress: Progress) -> bytes:
+    """Frame of what a run is at."""
+    return encode_frame(PROGRESS, number, json.dumps(astuple(progress)).encode())
+
+
+def decode_progress(body: bytes) -> Progress:
+    """What is in the body of a `P` frame."""
+    return Progress(*json.loads(body))

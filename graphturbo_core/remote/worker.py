@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 
 from graphturbo_core import pipeline
 from graphturbo_core.errors import CapacityError, GraphTurboError
+from graphturbo_core.recorder import Progress
 from graphturbo_core.remote import protocol
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_bytes
@@ -61,12 +62,17 @@ def serve(pipe: Connection, frame: bytes) -> None:
     imports = pipeline.Imports(model)
     for number, request in enumerate(requests):
         on_step = partial(_send_step, pipe, number)
-        run = partial(pipeline.run_shared, imports, request, profile, on_step)
+        on_progress = partial(_send_progress, pipe, number)
+        run = partial(pipeline.run_shared, imports, request, profile, on_step, on_progress)
         pipe.send_bytes(_answer(number, run))
 
 
 def _send_step(pipe: Connection, number: int, name: str, seconds: float) -> None:
     pipe.send_bytes(protocol.encode_step(number, name, seconds))
+
+
+def _send_progress(pipe: Connection, number: int, progress: Progress) -> None:
+    pipe.send_bytes(protocol.encode_progress(number, progress))
 
 
 def _out_of_memory() -> GraphTurboError:

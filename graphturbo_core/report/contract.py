@@ -54,6 +54,7 @@ class _Identity(TypedDict):
     notes: Sequence[str]
     assumptions: Sequence[Assumption]
     version: str
+    program_sha256: str
 
 
 class _Times(TypedDict):
@@ -210,6 +211,7 @@ def _identity(outcome: Outcome, need: ModelNeed) -> _Identity:
         "notes": [*_notes(outcome), *_unneeded_note(outcome, need)],
         "assumptions": _assumptions(outcome),
         "version": __version__,
+        "program_sha256": outcome.program_sha256,
     }
 
 

@@ -12,6 +12,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.products.arrays import owners
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import InstructionKind, IntArray, Program
+from graphturbo_core.products.program_digest import program_digest
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.critical_path import CriticalPath, critical_path
@@ -85,6 +86,11 @@ class Outcome:
     def program(self) -> Program:
         """The program of the largest round."""
         return self.largest.program
+
+    @property
+    def program_sha256(self) -> str:
+        """Digest of the programs of all round sizes."""
+        return program_digest({size: trace.program for size, trace in self.traces.items()})
 
     @cached_property
     def overlaps(self) -> Mapping[int, LayerOverlap]:

@@ -100,8 +100,9 @@ def output_rows(report: Report) -> Table:
             "type": safe_text(row["dtype"]),
             "shape": " x ".join(str(size) for size in row["shape"]),
             "largest error": _scientific(row["max_abs_error"]),
-            "relative to the largest magnitude": _scientific(row["max_rel_error"]),
-            "largest error allowed": _scientific(row["tolerance"]),
+            "tolerance": _scientific(row["tolerance"]),
+            "error, share of magnitude": _scientific(row["max_rel_error"]),
+            "tolerance, share of magnitude": _scientific(row["rel_tolerance"]),
             "agrees": "yes" if row["ok"] else "no",
         }
         for row in outputs(report)

@@ -13,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from graphturbo_core import __version__
 from graphturbo_core.export.plan_read import read_head
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.kept_replays import state_text
 from graphturbo_core.report.verdict.verdict import binding_text, differences, sentence, verdict_rows
-from graphturbo_core.report.verdict.verify_text import badge_text
 from graphturbo_ui.components import sources
 from graphturbo_ui.figures import tables
 from graphturbo_ui.figures.tables import BOTH
@@ -64,7 +64,7 @@ def page_html(
         is_pair=b is not None,
         names=names,
         verified=[
-            f"{name}: {badge_text(report)}" for name, report in zip(names, reports, strict=False)
+            f"{name}: {state_text(report)}" for name, report in zip(names, reports, strict=False)
         ],
         notes=[_said(note) for note in tables.notes(*reports, names=names)],
         first=first_screen(reports, names, equal, views),

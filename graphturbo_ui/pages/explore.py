@@ -22,7 +22,7 @@ def show(choices: Choices) -> None:
     """The whole page: the first screen, and below it the views that are chosen."""
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
-    frame.wait_for_first(runs)
+    place = frame.wait_for_first(runs)
     drawn, pending = frame.outcome(runs)
     beside, changed = equal_run(choices, drawn), changed_run(choices, drawn)
     awaited = {**_awaited(beside, drawn), **_awaited_change(changed)}
@@ -33,7 +33,7 @@ def show(choices: Choices) -> None:
     if drawn:
         below(drawn, pending, beside)
         sharing(choices, drawn, beside)
-    frame.finish({**pending, **awaited})
+    frame.finish({**pending, **awaited}, place)
 
 
 def _awaited(beside: Run | str | None, drawn: Runs) -> Runs:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.kept_replays import kept_replay, kept_text
 from graphturbo_core.report.verdict.verify_text import (
     fault_text,
     is_wrong,
@@ -32,6 +34,21 @@ CHECKED = """
 - Numbers are float32 or the model's own type; weights that a file leaves out are drawn from a seed.
 - Not checked: the bits of the run's number format, and the order of bytes inside a buffer.
 """
+KEPT = """
+`docs/verified.json` has these replays. The checks of every change compute the Program's digest
+again and compare it with the kept one.
+"""
+TOLERANCE = """
+Difference and tolerance are **shares of the output's magnitude**: divided by the largest absolute
+number of that output. A difference of 1e-6 means that an output of up to 10 differs by at most
+0.00001.
+
+The tolerance is a bound on rounding and follows from the model alone. A sum of n terms is rounded
+n times, and each rounding in float32 errs by at most 6e-8 of its result (half a unit in the last
+place). Errors add up from input to output, and count twice, as ONNX Runtime rounds too. So deeper
+models have larger tolerances. An op that reads a wrong box differs by far more in most cases; the
+replay also checks each read on its own.
+"""
 
 
 def show(choices: Choices) -> None:
@@ -43,20 +60,22 @@ def show(choices: Choices) -> None:
     else:
         _offer()
     runs = frame.runs_of(choices)
-    frame.wait_for_first(runs)
+    place = frame.wait_for_first(runs)
     drawn, pending = frame.outcome(runs)
     with st.container():  # what comes after keeps its place, however many are drawn
         for name in drawn:
             _outcome(name, drawn)
     st.subheader("What a replay checks")
     st.markdown(CHECKED)
-    frame.finish(pending)
+    st.subheader("Tolerance")
+    st.markdown(TOLERANCE)
+    frame.finish(pending, place)
 
 
 def _offer() -> None:
     """A button that has both runs replayed."""
     with st.container():
-        st.info("A and B are not replayed yet. It takes seconds to a minute.")
+        st.markdown("Replay A and B on this server: seconds to two minutes.")
         st.button(
             "Verify A and B", on_click=state.ask_for_replay, args=(True,),
             icon=":material/verified:",
@@ -68,7 +87,7 @@ def _outcome(name: str, runs: Runs) -> None:
     report = runs[name].report
     st.subheader(f"{name} · {safe_text(report.contract['strategy'], Sink.MARKDOWN)}")
     if not was_verified(report):
-        st.caption("Not replayed.")
+        _kept(report)
         return
     text = safe_text(verification_text(report), Sink.MARKDOWN, 1000)
     (st.error if is_wrong(report) else st.success)(text)
@@ -76,3 +95,13 @@ def _outcome(name: str, runs: Runs) -> None:
     if fault:
         st.markdown(f"First wrong instruction: {safe_text(fault, Sink.MARKDOWN, 1000)}")
     st.dataframe(tables.output_rows(report), hide_index=True, key=f"outputs_{name}")
+
+
+def _kept(report: Report) -> None:
+    """The kept replay of exactly this Program, or that there is none."""
+    kept = kept_replay(report)
+    if kept is None:
+        st.caption("Not replayed.")
+        return
+    whole = f"Program: sha256 {kept['program_sha256']}. {KEPT}"
+    st.markdown(f":material/verified: This Program was {kept_text(kept)}.", help=whole)

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.kept_replays import state_text
 from graphturbo_core.report.verdict.note_places import VERIFIED, notes_by_place
 from graphturbo_core.report.verdict.verdict import (
     VerdictRow,
@@ -15,7 +16,6 @@ from graphturbo_core.report.verdict.verdict import (
     sentence,
     verdict_rows,
 )
-from graphturbo_core.report.verdict.verify_text import badge_text
 from graphturbo_ui.equal_run import equal_report
 from graphturbo_ui.figures import tables
 from graphturbo_ui.glossary import define
@@ -56,8 +56,15 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
             with column:
                 _figure(row)
                 _beside(below.get(row.key, ()))
-    states = [f"{name}: {badge_text(r)}" for name, r in zip(runs, reports, strict=True)]
-    st.caption(f"Numbers checked against ONNX Runtime (page Verification) — {', '.join(states)}.")
+    states = [f"{name}: {state_text(r)}" for name, r in zip(runs, reports, strict=True)]
+    digests = (
+        f"Program of {name}: {report.contract['program_sha256']}."
+        for name, report in zip(runs, reports, strict=True)
+    )
+    st.caption(
+        f"Numbers checked against ONNX Runtime (page Verification) — {', '.join(states)}.",
+        help=" ".join(digests),
+    )
     _beside(below.get(VERIFIED, ()))
 
 

@@ -15,6 +15,8 @@ from graphturbo_core.remote import protocol, worker
 from graphturbo_core.report.report import Report
 
 SAMPLE = "teaching-resnet"
+UNDER_WAY = (protocol.STEP, protocol.PROGRESS)
+"""Tags of frames before a run's last one."""
 
 
 def served(*strategies: str, **choices: object) -> list[tuple[bytes, int, bytes]]:
@@ -46,7 +48,7 @@ def test_a_comparison_imports_the_model_once(imported: list[int | None]):
     # stcp920 has 4 clusters: 8 samples are 2 a cluster, one round of both runs
     frames = served("tvm@2", "graphturbo@2")
     assert imported == [8, 2]
-    answers = [frame for frame in frames if frame[0] != protocol.STEP]
+    answers = [frame for frame in frames if frame[0] not in UNDER_WAY]
     assert [(tag, number) for tag, number, _ in answers] == [(protocol.DONE, 0), (protocol.DONE, 1)]
     reports = [Report.from_bytes(body) for _, _, body in answers]
     assert [report.contract["strategy"] for report in reports] == ["tvm@2", "graphturbo@2"]
@@ -58,15 +60,38 @@ def test_steps_carry_their_run_and_precede_its_report():
     assert numbers == sorted(numbers)
     for run in (0, 1):
         own = [(tag, body) for tag, number, body in frames if number == run]
-        steps = [protocol.decode_step(body)[0] for tag, body in own[:-1]]
-        assert {tag for tag, _ in own[:-1]} == {protocol.STEP}
+        steps = [protocol.decode_step(body)[0] for tag, body in own if tag == protocol.STEP]
+        assert {tag for tag, _ in own[:-1]} == set(UNDER_WAY)
         assert steps[:2] == ["profile", "import"]
         assert steps[-2:] == ["simulate", "report"]
 
 
+@pytest.mark.parametrize("choices", [{}, {"verify": True, "emit": ("edits",)}])
+@pytest.mark.parametrize("strategy", ["tvm@2", "tvm@1"])
+def test_progress_names_each_step_and_counts_them_all(
+    strategy: str, choices: dict[str, object]
+) -> None:
+    """7 samples on 4 clusters at 2 per cluster are rounds of 2 and of 1; a replay counts parts."""
+    frames = served(strategy, **{"batch": 7, **choices})
+    steps = [protocol.decode_step(body)[0] for tag, _, body in frames if tag == protocol.STEP]
+    found = [protocol.decode_progress(body) for tag, _, body in frames if tag == protocol.PROGRESS]
+    begun = [progress for progress in found if not progress.total]
+    assert [progress.step for progress in begun] == steps
+    assert [progress.steps_done for progress in begun] == list(range(len(steps)))
+    divided = steps.index("divide the batch")
+    assert {p.steps_total for p in begun[: divided + 1]} == {0}
+    assert begun[-1].steps_total == len(steps)
+    parts = [progress for progress in found if progress.total]
+    assert {progress.step for progress in parts} == ({"verify"} if choices else set())
+    if parts:
+        assert parts[-1].done > 0.9 * parts[-1].total
+        shares = [progress.done / progress.total for progress in parts]
+        assert shares == sorted(shares)
+
+
 def test_a_refused_run_stops_no_other_and_no_import_is_lost(imported: list[int | None]):
     frames = served("tvm@2", "no such strategy", "graphturbo@2")
-    answers = [(tag, number) for tag, number, _ in frames if tag != protocol.STEP]
+    answers = [(tag, number) for tag, number, _ in frames if tag not in UNDER_WAY]
     assert answers == [(protocol.DONE, 0), (protocol.ERROR, 1), (protocol.DONE, 2)]
     assert imported == [8, 2]
 
@@ -86,6 +111,6 @@ def test_a_bug_in_a_run_crosses_the_pipe_and_stops_no_other(monkeypatch: pytest.
         return run(imports, request, *rest)
 
     monkeypatch.setattr(pipeline, "run_shared", broken)
-    answers = [frame for frame in served("tvm@2", "graphturbo@2") if frame[0] != protocol.STEP]
+    answers = [frame for frame in served("tvm@2", "graphturbo@2") if frame[0] not in UNDER_WAY]
     assert [(tag, number) for tag, number, _ in answers] == [(protocol.BUG, 0), (protocol.DONE, 1)]
     assert b"ZeroDivisionError: hello" in answers[0][2]

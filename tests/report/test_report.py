@@ -22,7 +22,8 @@ from tests.report.overview.reports import report_of
 
 CONTRACT_KEYS = [
     "schema", "model", "profile", "strategy", "options", "dtype", "batch", "cluster_batch",
-    "rounds", "notes", "assumptions", "version", "latency_s", "throughput_per_s", "cycles",
+    "rounds", "notes", "assumptions", "version", "program_sha256", "latency_s",
+    "throughput_per_s", "cycles",
     "lower_bound_s", "lower_bound_terms", "plan_bound_s", "program_critical_path_s", "gap",
     "critical_path", "kernels", "instructions",
     "sub_graphs_fine", "groups", "order", "dram_read_bytes", "dram_write_bytes", "gb_read_bytes",

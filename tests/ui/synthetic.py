@@ -293,6 +293,7 @@ def _contract(strategy, cycles, tables, instructions):
         "notes": [],
         "assumptions": [],
         "version": "0",
+        "program_sha256": "0" * 64,
         "latency_s": cycles * rounds * 1e-9,
         "throughput_per_s": 64 / (cycles * rounds * 1e-9),
         "cycles": cycles * rounds,

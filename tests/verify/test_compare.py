@@ -85,6 +85,11 @@ def test_one_output() -> None:
     right = compared(tensor, floats(1, 4.25), floats(1, 4), (0.0625, 0.0))
     assert (right.max_abs_error, right.max_rel_error, right.tolerance) == (0.25, 0.0625, 0.25)
     assert right.is_right
+    assert right.rel_tolerance == 0.0625
+    small = compared(tensor, floats(0.25, 0.5), floats(0.25, 0.5), (0.0625, 2.0))
+    assert (small.tolerance, small.rel_tolerance) == (0.125, 0.25)
+    none = compared(tensor, floats(0, 0), floats(0, 0), (0.0625, 1.0))
+    assert (none.max_rel_error, none.rel_tolerance) == (0.0, INF)
     assert not compared(tensor, floats(1, 4.5), floats(1, 4), (0.0625, 0.0)).is_right
     other = compared(tensor, floats(1), floats(1, 4), (0.0625, 0.0))
     assert (other.max_abs_error, other.is_right) == (INF, False)

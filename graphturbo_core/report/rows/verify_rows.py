@@ -20,6 +20,7 @@ class OutputEntry(TypedDict):
     max_abs_error: float | None
     max_rel_error: float | None
     tolerance: float
+    rel_tolerance: float | None
     ok: bool
 
 
@@ -82,6 +83,7 @@ def _output(check: OutputCheck) -> OutputEntry:
         "max_abs_error": _finite(check.max_abs_error),
         "max_rel_error": _finite(check.max_rel_error),
         "tolerance": check.tolerance,
+        "rel_tolerance": _finite(check.rel_tolerance),
         "ok": check.is_right,
     }
 

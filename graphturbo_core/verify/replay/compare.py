@@ -29,7 +29,8 @@ two steps may be rounded in opposite directions."""
 class OutputCheck:
     """Comparison of one graph output; `tolerance` is absolute, as `max_abs_error`.
 
-    Both count steps for the types of `tolerance.in_steps`.
+    Both count steps for the types of `tolerance.in_steps`. `rel_tolerance`: the tolerance relative
+    to the output's largest magnitude, as `max_rel_error`; infinite where that magnitude is 0.
     """
 
     name: str
@@ -38,6 +39,7 @@ class OutputCheck:
     max_abs_error: float
     max_rel_error: float
     tolerance: float
+    rel_tolerance: float
     is_right: bool
 
 
@@ -72,16 +74,23 @@ def compared(
         apart = distances(found, expected, tensor.dtype)
         limit = limit_of(tensor.dtype, expected, allowed)
         error = float(apart.max()) if apart.size else 0.0
-    relative = error / scale if scale else (0.0 if not error else np.inf)
     return OutputCheck(
         tensor.name,
         tensor.dtype,
         tensor.shape,
         float(error),
-        float(relative),
+        _share(float(error), scale),
         limit,
+        _share(limit, scale),
         error <= limit,
     )
+
+
+def _share(distance: float, scale: float) -> float:
+    """A distance relative to a magnitude; of a magnitude of 0, 0 or infinite."""
+    if scale:
+        return distance / scale
+    return np.inf if distance else 0.0
 
 
 def limit_of(dtype: str, expected: Array, allowed: tuple[float, float]) -> float:
