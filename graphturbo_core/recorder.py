@@ -98,13 +98,18 @@ class Recorder:
     def progress(self, name: str) -> Callable[[int, int], None]:
         """Function that takes (done, in all) of a long step, and calls both callbacks now and then.
 
-        Each tenth goes to `on_step` with an estimate, or each hundredth to `on_progress`.
+        Each tenth goes to `on_step` with an estimate, or each hundredth to `on_progress`. A call
+        with 0 done starts the clock again: what went before says nothing about the parts' time.
         """
         began, reported = perf_counter(), 0
         often = TENTHS if self.on_progress is None else HUNDREDTHS
 
         def tell(done: int, total: int) -> None:
-            nonlocal reported
+            nonlocal began, reported
+            if done == 0:
+                began = perf_counter()
+                self._report(Progress(name, 0.0, len(self.steps), self.steps_total, 0, total))
+                return
             part = often * done // max(1, total)
             if part <= reported:
                 return

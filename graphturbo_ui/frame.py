@@ -103,7 +103,7 @@ def wait_for(run: Run, name: str, place: DeltaGenerator | None = None) -> None:
         )  # fmt: skip
         is_done = False
         while not is_done:
-            now = bar(run, name, shared_desk().step_seconds(run))
+            now = bar(run, name)
             drawn.progress(now.share, now.text)
             is_done = run.wait(POLL_SECONDS)
     place.empty()

@@ -229,7 +229,7 @@ class Desk:
         turn.process.pipe.send_bytes(protocol.encode_job(requests, source.model, source.profile))
         while (run := turn.under_way) is not None and not run.is_done:
             run.is_computed = turn.process.is_warm
-            run.is_begun = True
+            run.known, run.is_begun = self.step_seconds(run), True
             deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
             tag, body = protocol.WARM, b""
             while tag in (protocol.WARM, protocol.STEP, protocol.PROGRESS):

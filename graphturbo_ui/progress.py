@@ -35,8 +35,8 @@ class Bar:
     text: str
 
 
-def bar(run: Run, name: str, known: Mapping[str, float]) -> Bar:
-    """The bar of a run; `known`: seconds per step that comparable runs took.
+def bar(run: Run, name: str) -> Bar:
+    """The bar of a run that is not done.
 
     A replay or a search counts its parts: the bar shows these parts. Otherwise it shows the time,
     where all steps to come are known, else the number of steps that are done.
@@ -53,11 +53,11 @@ def bar(run: Run, name: str, known: Mapping[str, float]) -> Bar:
         return Bar(0.0, f"**{COMPUTING} {name}** ({strategy}) … {asked}")
     at, since_s = run.at
     in_step_s = at.seconds + monotonic() - since_s
-    left_s = seconds_left(at, in_step_s, _ahead(run, at, known), known.get(at.step))
+    left_s = seconds_left(at, in_step_s, _ahead(run, at), run.known.get(at.step))
     spent_s = sum(seconds for _, seconds in run.steps) + in_step_s
     return Bar(
         _share(at, spent_s, left_s),
-        f"**{_verb(at.step)} {name}** ({strategy}){_part(at)}{_left(left_s)} … {asked}",
+        f"**{_verb(at)} {name}** ({strategy}){_part(at)}{_left(left_s)} … {asked}",
     )
 
 
@@ -79,11 +79,11 @@ def seconds_left(
     return max(0.0, known_s - in_step_s) + sum(ahead.values())
 
 
-def _ahead(run: Run, at: Progress, known: Mapping[str, float]) -> dict[str, float]:
+def _ahead(run: Run, at: Progress) -> dict[str, float]:
     """Known steps that come after the present one."""
     begun = {at.step, *(name for name, _ in run.steps)}
     replay = set() if run.request.verify else {"draw weights", "verify"}
-    return {name: s for name, s in known.items() if name not in begun | replay}
+    return {name: s for name, s in run.known.items() if name not in begun | replay}
 
 
 def _share(at: Progress, spent_s: float, left_s: float | None) -> float:
@@ -94,9 +94,11 @@ def _share(at: Progress, spent_s: float, left_s: float | None) -> float:
     return min(1.0, at.steps_done / at.steps_total) if at.steps_total else 0.0
 
 
-def _verb(step: str) -> str:
-    """`simulate (round of 16)` is `Simulating`."""
-    return VERBS.get(step.split(" (", maxsplit=1)[0], COMPUTING)
+def _verb(at: Progress) -> str:
+    """`simulate (round of 16)` is `Simulating`; a replay begins with the unsplit model."""
+    if at.step == "verify" and not at.total:
+        return "Running the unsplit model for"
+    return VERBS.get(at.step.split(" (", maxsplit=1)[0], COMPUTING)
 
 
 def _part(at: Progress) -> str:

@@ -46,6 +46,7 @@ class Run:
     """One run, on its way or done: `steps` grow as they finish.
 
     `at`: what it is at, as its worker last reported, and when that was (monotonic seconds).
+    `known`: seconds per step that comparable runs took, known once it is begun.
     `asked_s`: when somebody asked first (monotonic seconds). `is_begun`: whether a worker has it,
     or had; `is_computed`: whether that worker is warm, and computes it. `visitors`: who waits for
     it; a session that ends is no longer among them.
@@ -57,6 +58,7 @@ class Run:
     answer: Future[Report] = field(default_factory=Future, repr=False)
     steps: list[tuple[str, float]] = field(default_factory=list)
     at: tuple[Progress, float] | None = field(default=None, repr=False)
+    known: Mapping[str, float] = field(default_factory=dict, repr=False)
     size_bytes: int = 0
     asked_s: float = field(default_factory=monotonic)
     is_begun: bool = False

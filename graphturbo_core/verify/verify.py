@@ -179,6 +179,8 @@ class _Rounds:
         """The whole outputs, or the fault that stops a round."""
         parts: dict[str, list[Array]] = {}
         done = first = 0
+        if on_progress is not None:
+            on_progress(0, self.total)
         for size in self.sizes:
             script = self.scripts[size]
             report = None if on_progress is None else _shifted(on_progress, done, self.total)

@@ -84,6 +84,7 @@ def test_progress_names_each_step_and_counts_them_all(
     parts = [progress for progress in found if progress.total]
     assert {progress.step for progress in parts} == ({"verify"} if choices else set())
     if parts:
+        assert (parts[0].done, parts[0].seconds) == (0, 0.0)
         assert parts[-1].done > 0.9 * parts[-1].total
         shares = [progress.done / progress.total for progress in parts]
         assert shares == sorted(shares)

@@ -33,7 +33,7 @@ def started(desk: Desk, strategy: str) -> Run:
 
 
 def text(run: Run, name: str) -> str:
-    return bar(run, name, {}).text
+    return bar(run, name).text
 
 
 def test_it_says_what_a_run_is_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,8 +85,8 @@ def shown(
     monkeypatch.setattr(progress, "monotonic", lambda: NOW_S)
     run = Run("key", RunRequest("m", "tvm", verify=verify), asked_s=NOW_S - 6, is_computed=True)
     run.steps += [("import", 1.0), ("plan", 2.0)]
-    run.at = at, NOW_S - 2
-    drawn = bar(run, "B", known)
+    run.at, run.known = (at, NOW_S - 2), known
+    drawn = bar(run, "B")
     return round(drawn.share, 6), drawn.text
 
 
@@ -121,6 +121,10 @@ def test_a_replay_counts_its_instructions(monkeypatch: pytest.MonkeyPatch) -> No
     assert shown(monkeypatch, at, {}, verify=True) == (
         0.4, "**Replaying B** (tvm), 40 %, about 12 s left … 6 s",
     )  # fmt: skip
+    begun, counted = Progress("verify", 0.0, 2, 4), Progress("verify", 0.0, 2, 4, 0, 100)
+    said = "**Running the unsplit model for B** (tvm) … 6 s"
+    assert shown(monkeypatch, begun, {}, verify=True) == (0.5, said)
+    assert shown(monkeypatch, counted, {}, verify=True) == (0.0, "**Replaying B** (tvm), 0 % … 6 s")
     known = {"report": 5.0}
     assert "about 17 s left" in shown(monkeypatch, at, known, verify=True)[1]
 
@@ -142,7 +146,8 @@ def test_the_desk_knows_the_steps_of_the_latest_comparable_run(
     assert first.wait(PATIENCE_S)
     (tmp_path / "second").write_text("hold")
     second = started(desk, "second")
-    assert desk.step_seconds(second) == {"1 of 1": 0.5}
+    await_that(lambda: second.is_begun)
+    assert second.known == {"1 of 1": 0.5}
     (tmp_path / "second").unlink()
     assert second.wait(PATIENCE_S)
     desk.close()
