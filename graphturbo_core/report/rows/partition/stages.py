@@ -110,7 +110,9 @@ def _runs(paths: Sequence[tuple[str, ...]], run: ModelStage, depth: int) -> list
     found = []
     for key, members in groupby(inside, key=lambda at: paths[at][depth : depth + 1]):
         own = list(members)
-        found.append(ModelStage(title_of(paths[own[0]][: depth + 1] if key else ()), own[0], own[-1]))
+        found.append(
+            ModelStage(title_of(paths[own[0]][: depth + 1] if key else ()), own[0], own[-1])
+        )
     return found
 
 
@@ -183,7 +185,9 @@ def _joined(runs: list[ModelStage], layers: int) -> list[ModelStage]:
     if not large:
         return fewer(runs, MOST_STAGES)
     ends = [*(run.first for run in large[1:]), large[-1].last + 1]
-    inner = [ModelStage(run.title, run.first, end - 1) for run, end in zip(large, ends, strict=True)]
+    inner = [
+        ModelStage(run.title, run.first, end - 1) for run, end in zip(large, ends, strict=True)
+    ]
     stem = [run for run in runs if run.last < large[0].first]
     head = [run for run in runs if run.first > large[-1].last]
     return [
@@ -207,13 +211,16 @@ def fewer(found: list[ModelStage], most: int, cost: Sequence[float] = ()) -> lis
         at = min(range(len(found)), key=lambda place: size(found[place]))
         beside = [place for place in (at - 1, at + 1) if 0 <= place < len(found)]
         first, last = sorted((at, min(beside, key=lambda place: size(found[place]))))
-        title = _both(found[first].title, found[last].title)
+        title = both(found[first].title, found[last].title)
         found[first : last + 1] = [ModelStage(title, found[first].first, found[last].last)]
     return found
 
 
-def _both(first: str, last: str) -> str:
-    """`stage 4 + head`; `stage 1 – stage 4` where either is of several already."""
+def both(first: str, last: str) -> str:
+    """The title of two neighbours: `stage 4 + head`.
+
+    `stage 1 – stage 4` where either is of several already.
+    """
     ends = re.split(r" [+–] ", first)[0], re.split(r" [+–] ", last)[-1]
     if ends[0] == ends[1]:
         return ends[0]
