@@ -254,7 +254,8 @@ def _via_dram(report: Report) -> set[int]:
     rows = arrays["booked_instruction"][arrays["booked_memory"] == 0].astype(np.int64)
     moved = arrays["moved_tensor"][rows].astype(np.int64)
     kernels = arrays["kernel"][rows].astype(np.int64)[(moved >= 0) & is_own[np.maximum(moved, 0)]]
-    found = set(of_kernel[np.unique(kernels[kernels >= 0])].tolist())
+    is_known = (kernels >= 0) & (kernels < len(of_kernel))
+    found = set(of_kernel[np.unique(kernels[is_known])].tolist())
     chip = _chip(report)
     room = report.contract["lb"]["capacity_bytes"] * int(str(chip["cores"]))
     return {
