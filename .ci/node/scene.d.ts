@@ -6,6 +6,8 @@ type Kind = "matrix" | "vector" | "move" | "dma";
 
 interface Group {
   name: string;
+  title: string;
+  is_via_dram: boolean;
   layers: number[];
   ops: number;
   pieces: number;
@@ -79,6 +81,7 @@ interface Header {
   ops: [string, number][];
   edges: [number, number][];
   callout: { layer: number; computes: number; from_cycle: number; to_cycle: number; bytes: number }[];
+  focus: { group: number; hue: number; loses_s: number };
   window: [number, number];
   names?: string;
   is_presenting?: boolean;

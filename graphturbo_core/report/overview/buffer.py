@@ -6,7 +6,7 @@ cluster. Layers and sub-graphs count from 0. Arrays of run number r carry the pr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -22,8 +22,14 @@ from graphturbo_core.report.canvases.canvas import (
 )
 from graphturbo_core.report.overview.blocks import blocks
 from graphturbo_core.report.overview.headline import dram_bytes, headline
-from graphturbo_core.report.overview.hues import HUES, Hues, hues_of, layers_of_groups
-from graphturbo_core.report.overview.lens import callout, first_window
+from graphturbo_core.report.overview.hues import (
+    HUES,
+    Hues,
+    hues_of,
+    layers_of_groups,
+    titles_of_groups,
+)
+from graphturbo_core.report.overview.lens import callout, first_window, focus_of
 from graphturbo_core.report.overview.shares import cycles_by_hue
 from graphturbo_core.report.report import Report
 
@@ -46,10 +52,12 @@ def overview_buffer(
     """
     a, b = reports[0], reports[-1]
     hues = hues_of(a, b)
-    groups = layers_of_groups(b)
+    focus = focus_of(a, b, hues)
+    titles = titles_of_groups(b, hues)
     runs, arrays = [], {}
     for number, report in enumerate(reports):
         header, own = _run(report, hues, show)
+        header["groups"] = _groups(report, titles if report is b else (), show)
         runs.append(header)
         arrays.update({f"{number}.{name}": array for name, array in own.items()})
     header = {
@@ -80,7 +88,8 @@ def overview_buffer(
         "ops": _ops(b),
         "edges": _edges(b),
         "callout": callout(b),
-        "window": first_window(a, b, groups, hues.of_layer),
+        "focus": focus,
+        "window": first_window(a, b, hues, focus),
         "runs": runs,
         **(extra or {}),
     }
@@ -168,7 +177,6 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
         "in_flight": {"mean": overlap["mean"], "share": overlap["share"]},
         "engines": _engines(report),
         "hue_cycles": cycles_by_hue(report, hues.of_layer, HUES + 1),
-        "groups": _groups(report, show),
         "reasons": [dict(row) for row in report.tables["reasons"]],
     }
     return header, {**_instructions(report), **_kernels(report), **_layers(report)}
@@ -213,26 +221,48 @@ def _engines(report: Report) -> dict[str, int]:
     return found
 
 
-def _groups(report: Report, show: Show) -> list[dict[str, object]]:
-    """What the screen says of each sub-graph."""
+def _groups(report: Report, titles: Sequence[str], show: Show) -> list[dict[str, object]]:
+    """What the screen says of each sub-graph; B's have titles."""
     peaks = {
         (row["index"], row["axis"]): row["peak_bytes"]
         for row in report.tables["splits"]
         if row["part"] == "sub-graph" and row["taken"]
     }
-    layers = layers_of_groups(report)
+    layers, via_dram = layers_of_groups(report), _via_dram(report)
     return [
         {
             "name": show(row["name"]),
+            "title": show(titles[row["index"]]) if titles else "",
             "layers": list(layers[row["index"]]),
             "ops": row["ops"],
             "pieces": row["pieces"],
             "along": row["along"],
             "whole_bytes": row["peak_bytes"],
             "piece_bytes": peaks.get((row["index"], row["split_axis"]), 0),
+            "is_via_dram": row["index"] in via_dram,
         }
         for row in report.tables["groups"]
     ]
+
+
+def _via_dram(report: Report) -> set[int]:
+    """Sub-graphs that are not split, though too large for all LBs, with activations over DRAM."""
+    arrays, groups = report.arrays, report.tables["groups"]
+    number = {row["name"]: row["index"] for row in groups}
+    of_kernel = np.array([number[row["group"]] for row in report.tables["kernels"]], np.int64)
+    is_own = np.array([row["kind"] == "activation" for row in report.tables["tensors"]] or [False])
+    rows = arrays["booked_instruction"][arrays["booked_memory"] == 0].astype(np.int64)
+    moved = arrays["moved_tensor"][rows].astype(np.int64)
+    kernels = arrays["kernel"][rows].astype(np.int64)[(moved >= 0) & is_own[np.maximum(moved, 0)]]
+    is_known = (kernels >= 0) & (kernels < len(of_kernel))
+    found = set(of_kernel[np.unique(kernels[is_known])].tolist())
+    chip = _chip(report)
+    room = report.contract["lb"]["capacity_bytes"] * int(str(chip["cores"]))
+    return {
+        row["index"]
+        for row in groups
+        if row["pieces"] == 1 and row["peak_bytes"] > room and row["index"] in found
+    }
 
 
 def _instructions(report: Report) -> dict[str, Array]:

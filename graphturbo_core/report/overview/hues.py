@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 import numpy as np
 
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.rows.partition.stages import PARTS, ModelStage, fewer, title_of
+from graphturbo_core.report.rows.partition.stages import (
+    PARTS,
+    ModelStage,
+    both,
+    fewer,
+    title_of,
+)
 
 HUES = 5
 """Colours; the number after the last stands for everything else."""
@@ -49,8 +56,40 @@ def hues_of(a: Report, b: Report) -> Hues:
     if not is_dominant and len(groups) <= HUES:
         return _by_group(groups, stages, len(cost))
     kinds = _by_kind(b, groups, cost) if not is_dominant else None
-    few = fewer(stages, HUES, cost.tolist())
+    few = fewer(stages, HUES, _in_both(cost, b))
     return kinds or _by_stage(groups, few, cost, is_banded=is_dominant)
+
+
+def _in_both(cost: np.ndarray[tuple[int], np.dtype[np.float64]], b: Report) -> list[float]:
+    """Share of A's time plus share of B's, per layer: what takes long in either has its hue."""
+    other = np.array([row["window_s"] for row in b.tables["layers"]], float)
+    shares: list[float] = (cost / (cost.sum() or 1) + other / (other.sum() or 1)).tolist()
+    return shares
+
+
+def titles_of_groups(b: Report, hues: Hues) -> list[str]:
+    """The name of each of B's sub-graphs: the title of its hue, or of its first and last stage.
+
+    `whole model` where it has every layer. Several sub-graphs of a hue share its title.
+    """
+    titles = []
+    for layers, hue in zip(layers_of_groups(b), hues.of_group, strict=True):
+        if hues.meaning != "stage" and 0 <= hue < len(hues.titles):
+            titles.append(hues.titles[hue])
+        elif len(layers) == len(hues.of_layer):
+            titles.append("whole model")
+        else:
+            titles.append(_from_to(layers, hues) if layers else "no layer")
+    return titles
+
+
+def _from_to(layers: Sequence[int], hues: Hues) -> str:
+    """The stages of these layers, in the words of the hues; layers by number without one."""
+    own = dict.fromkeys(hues.of_layer[layer] for layer in layers)
+    if hues.meaning == "stage":
+        return reduce(both, (hues.titles[hue] for hue in own))
+    first, last = layers[0] + 1, layers[-1] + 1
+    return f"layer {first}" if first == last else f"layers {first} to {last}"
 
 
 def stages_of(report: Report) -> list[ModelStage]:

@@ -7,7 +7,8 @@ from typing import TypedDict
 
 import numpy as np
 
-from graphturbo_core.report.overview.shares import Ints
+from graphturbo_core.report.overview.hues import HUES, Hues, layers_of_groups
+from graphturbo_core.report.overview.shares import Ints, cycles_by_hue
 from graphturbo_core.report.report import Report
 
 SHORT = 0.5
@@ -101,24 +102,82 @@ class _Computing:
         return int(np.flatnonzero(busy == busy.max())[-1])
 
 
-def first_window(
-    a: Report, b: Report, layers: Sequence[Sequence[int]], hue_of_layer: Sequence[int]
-) -> tuple[float, float]:
+class Focus(TypedDict):
+    """What is looked at before anybody chooses: a sub-graph of B, or a hue where B is one of those.
+
+    `group`, `hue`: -1 where it is the other. `loses_s`: B's time of it less A's, where B is slower
+    as a whole and so is this; else 0, and it is what takes longest in B.
+    """
+
+    group: int
+    hue: int
+    loses_s: float
+
+
+def focus_of(a: Report, b: Report, hues: Hues) -> Focus:
+    """Where B loses most against A; what takes longest in B where B is not slower."""
+    groups = layers_of_groups(b)
+    own_s = _seconds(b, groups, hues)
+    is_slower = b.contract["latency_s"] > a.contract["latency_s"]
+    lost_s = [late - soon for late, soon in zip(own_s, _before_s(a, groups, hues), strict=True)]
+    has_loss = is_slower and max(lost_s) > 0
+    place = int(np.argmax(lost_s if has_loss else own_s))
+    is_group = len(groups) > 1
+    return {
+        "group": place if is_group else -1,
+        "hue": -1 if is_group else place,
+        "loses_s": lost_s[place] if has_loss else 0.0,
+    }
+
+
+def _seconds(b: Report, groups: Sequence[Sequence[int]], hues: Hues) -> list[float]:
+    """B's time per sub-graph: that of its kernels; per hue where there is one sub-graph."""
+    if len(groups) < 2:  # noqa: PLR2004  # one sub-graph says nothing
+        return _hue_seconds(b, hues)
+    number = {row["name"]: row["index"] for row in b.tables["groups"]}
+    cycles = [0.0] * len(groups)
+    for row in b.tables["kernels"]:
+        cycles[number[row["group"]]] += row["end_cycle"] - row["start_cycle"]
+    return [own * _per_cycle_s(b) for own in cycles]
+
+
+def _before_s(a: Report, groups: Sequence[Sequence[int]], hues: Hues) -> list[float]:
+    """A's time of the same layers."""
+    if len(groups) < 2:  # noqa: PLR2004
+        return _hue_seconds(a, hues)
+    rounds = a.tables["rounds"]
+    samples = sum(row["count"] * row["samples"] for row in rounds)
+    drawn = next((row["samples"] for row in rounds if row["is_drawn"]), samples)
+    window_s = [row["window_s"] * samples / drawn for row in a.tables["layers"]]
+    return [sum(window_s[layer] for layer in layers) for layers in groups]
+
+
+def _hue_seconds(report: Report, hues: Hues) -> list[float]:
+    found = cycles_by_hue(report, hues.of_layer, HUES + 1)[: len(hues.titles)]
+    return [own * _per_cycle_s(report) for own in found]
+
+
+def _per_cycle_s(report: Report) -> float:
+    """Seconds of the whole run per cycle of the drawn round."""
+    return report.contract["latency_s"] / max(1, report.tables["round"][0]["cycles"])
+
+
+def first_window(a: Report, b: Report, hues: Hues, focus: Focus) -> tuple[float, float]:
     """The stretch of B's drawn round, in cycles, that is magnified before anybody chooses.
 
-    All of a short run; of a longer one the beginning of the sub-graph with the most layers, or of
-    the hue that loses most where there is one sub-graph. `layers`: of each sub-graph of B.
+    All of a short run; of a longer one the beginning of the focus.
     """
     cycles = b.tables["round"][0]["cycles"]
     if b.contract["latency_s"] <= SHORT * a.contract["latency_s"]:
         return 0.0, float(cycles)
-    if len(layers) > 1:
-        largest = max(range(len(layers)), key=lambda group: (len(layers[group]), -group))
-        begin = _start(b, layers[largest])
-    else:
-        begin = _start(b, _losing(a, b, hue_of_layer))
+    is_group = focus["group"] >= 0
+    layers: Sequence[int] = (
+        layers_of_groups(b)[focus["group"]]
+        if is_group
+        else np.flatnonzero(np.array(hues.of_layer) == focus["hue"]).tolist()
+    )
     half = cycles / ZOOM / 2
-    middle = min(max(begin, half), cycles - half)
+    middle = min(max(_start(b, layers), half), cycles - half)
     return middle - half, middle + half
 
 
@@ -126,12 +185,3 @@ def _start(report: Report, layers: Sequence[int]) -> float:
     """The first cycle in which one of these layers has an instruction in flight."""
     own = report.arrays["start"][np.isin(report.arrays["layer"], layers)]
     return float(own.min(initial=report.tables["round"][0]["cycles"]))
-
-
-def _losing(a: Report, b: Report, hue_of_layer: Sequence[int]) -> list[int]:
-    """The layers of the hue whose time grows most from A to B."""
-    hues = np.array(hue_of_layer)
-    grown = np.array([row["window_s"] for row in b.tables["layers"]])
-    grown -= np.array([row["window_s"] for row in a.tables["layers"]])
-    hue = int(np.bincount(hues, np.maximum(grown, 0)).argmax())
-    return [int(layer) for layer in np.flatnonzero(hues == hue)]

@@ -2,7 +2,7 @@
 
 - `overview.html`, `overview.css`: its frame and style; `page.css`, `presenting.css`: of the page.
 - `words.js`: numbers as text. `runs.js`, `bins.js`, `rows.js`: pure functions from the buffer to
-  what is drawn. `draw.js`: elements by hand.
+  what is drawn. `lens_words.js`: what the lens shows first, in words. `draw.js`: elements by hand.
 - `race.js`, `layers_panel.js`, `labels.js`, `time_panel.js`, `inspector.js`, `play.js`: its parts.
 - `overview.js`: state, pointer and keys.
 

@@ -2,7 +2,7 @@
 
 import { htmlNode } from "./draw.js";
 import { bytesText } from "./labels.js";
-import { groupSeconds, hueSeconds, kernelAt, layersAt, matrixSeconds, samplesDone, scaleOf } from "./runs.js";
+import { cycleAt, groupSeconds, hueSeconds, kernelAt, kernelCount, kernelNumber, layerSeconds, layersAt, matrixSeconds, samplesDone, scaleOf } from "./runs.js";
 import { countText, shareText, sizeText, timeText } from "./words.js";
 
 /**
@@ -53,15 +53,6 @@ export function mostGained(scene) {
   return gains.indexOf(Math.max(...gains));
 }
 
-/**
- * Seconds per layer in which it has an instruction in flight, over the whole run.
- *
- * @param {Run} run
- */
-function layerSeconds(run) {
-  return [...run.layer_window_s].map((seconds) => seconds * scaleOf(run));
-}
-
 /** @param {Scene} scene */
 function both(scene, text) {
   const [a, b] = [scene.runs[0], scene.runs.at(-1)];
@@ -77,7 +68,7 @@ function layerCells(scene, layer) {
   const group = b.groups[b.groupOfLayer[layer]];
   return [
     { caption: `Layer ${layer + 1} of ${scene.layers.length}, ${ops.replaceAll("+", " + ")}`, parts: [{ b: name }], hue },
-    { caption: `${b.name}'s sub-graph`, parts: [{ b: scene.hues.titles[hue] ?? group.name }, `, ${countText(group.layers.length, "layer")}, ${countText(group.pieces, "piece")}`] },
+    { caption: `${b.name}'s sub-graph`, parts: [{ b: group.title }, `, ${countText(group.layers.length, "layer")}, ${countText(group.pieces, "piece")}`] },
     { caption: "Matrix engines work", parts: both(scene, (run) => timeText(matrixSeconds(run, layer))) },
     { caption: "DRAM bytes per cluster", parts: both(scene, (run) => sizeText(run.layer_dram_bytes[layer] * scaleOf(run))) },
     { caption: "LB, fullest core", parts: both(scene, (run) => sizeText(run.layer_lb_peak_bytes[layer])) },
@@ -102,7 +93,9 @@ function timeCells(scene, time) {
       compute.length ? `layer${compute.length > 1 ? "s" : ""} ${short(compute)} compute${compute.length > 1 ? "" : "s"}` : "",
       move.length ? `${compute.length ? "" : "layer "}${short(move)} load${move.length > 1 ? "" : "s"} or store${move.length > 1 ? "" : "s"}` : "",
     ].filter(Boolean).join(", ");
-    cells.push({ caption: `${run.name}: ${kernel < 0 ? "launch" : `kernel ${kernel + 1} of ${run.kernel_from.length}`}`, parts: [said || "no instruction"] });
+    const place = kernel < 0 ? "launch" : `kernel ${kernelNumber(run, cycleAt(run, time).number, kernel)} of ${kernelCount(run)}`;
+    const title = kernel < 0 ? "" : run.groups[run.kernel_group[kernel]].title;
+    cells.push({ caption: `${run.name}: ${[place, title].filter(Boolean).join(", ")}`, parts: [said || "no instruction"] });
   }
   const done = (run) => samplesDone(run, time).toLocaleString("en-US");
   cells.push({ caption: `${scene.noun}s done per cluster, of ${scene.runs[0].samples}`, parts: both(scene, done) });
@@ -120,28 +113,26 @@ function groupCells(scene, number) {
   const hue = scene.hues.of_group[number];
   const [first, last] = [group.layers[0] + 1, group.layers.at(-1) + 1];
   const layers = first === last ? `layer ${first}` : `layers ${first} to ${last}`;
-  const title = hue >= 0 && scene.hues.meaning !== "stage" ? scene.hues.titles[hue] ?? `sub-graph ${number + 1}` : `sub-graph ${number + 1}`;
   const samples = b.rounds[0].samples;
   const pieces = group.pieces === 1 ? `1, ${countText(samples, scene.noun)}`
     : group.along === "axis 0" ? `${group.pieces} × ${countText(samples / group.pieces, scene.noun)}` : `${group.pieces}, ${group.along}`;
   const a = scene.runs[0];
   const before = layerSeconds(a);
   const cells = [
-    { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
+    { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: group.title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
     { caption: "Pieces", parts: [pieces] },
     { caption: "Live bytes, whole → per piece", parts: [{ b: bytesText(group) }] },
     { caption: "Time", parts: a === b ? [{ b: timeText(groupSeconds(b)[number]) }] : [`A ${timeText(group.layers.reduce((sum, layer) => sum + before[layer], 0))}   B `, { b: timeText(groupSeconds(b)[number]) }] },
   ];
-  return [...cells, ...reasonCells(scene, b, number)];
+  return [...cells, ...reasonCells(b, number)];
 }
 
 /**
  * Why a sub-graph was merged, and why it was not merged further.
  *
- * @param {Scene} scene
  * @param {Run} run
  */
-function reasonCells(scene, run, number) {
+function reasonCells(run, number) {
   const own = run.reasons.filter(({ group }) => group === number);
   const merged = own.find(({ is_merged: isMerged }) => isMerged);
   const cells = [];
@@ -150,7 +141,7 @@ function reasonCells(scene, run, number) {
   if (refused.length) {
     const isCut = refused.every(({ cause, fewest_pieces: fewest }) => cause === "refetch" && fewest);
     const caption = isCut ? "Not further: it would cut" : "Not merged further";
-    cells.push({ caption, parts: [refusedText(scene, run, number, refused, isCut)], isWide: true });
+    cells.push({ caption, parts: [refusedText(run, number, refused, isCut)], isWide: true });
   }
   return cells;
 }
@@ -168,15 +159,14 @@ function mergedText({ cause, fewest_pieces: fewest, most_pieces: most }) {
 /**
  * `stage 2 into 8, not 4; …`: one phrase per neighbour; `isCut`: the caption says that it is cut.
  *
- * @param {Scene} scene
  * @param {Run} run
  */
-function refusedText(scene, run, number, refused, isCut) {
+function refusedText(run, number, refused, isCut) {
   const own = run.groups[number];
   const said = refused.map(({ cause, fewest_pieces: fewest, most_pieces: most, other_layer: layer }) => {
-    const other = layer >= 0 ? layerTitle(scene, run, layer) : "a neighbour";
+    const other = layer >= 0 ? layerTitle(run, layer) : "a neighbour";
     if (cause === "refetch" && !fewest) return `with ${other}: one of the two has no split that fits`;
-    const cut = own.pieces >= most ? other : layerTitle(scene, run, own.layers[0]);
+    const cut = own.pieces >= most ? other : layerTitle(run, own.layers[0]);
     return {
       refetch: isCut ? `${cut} into ${most}, not ${fewest}` : `with ${other}: it would cut ${cut} into ${most}, not ${fewest}`,
       grows: `with ${other}: the whole would need more pieces`,
@@ -190,14 +180,17 @@ function refusedText(scene, run, number, refused, isCut) {
 }
 
 /**
- * @param {Scene} scene
+ * The sub-graph of a layer by its title; with its layers where several have that title.
+ *
  * @param {Run} run
  */
-function layerTitle(scene, run, layer) {
-  const hue = scene.hues.of_layer[layer];
+export function layerTitle(run, layer) {
   const group = run.groups[run.groupOfLayer[layer]];
-  if (scene.hues.meaning === "group" && scene.hues.titles[hue]) return scene.hues.titles[hue];
-  return group && group.layers.length > 1 ? `sub-graph ${run.groupOfLayer[layer] + 1}` : `layer ${layer + 1}`;
+  if (!group) return `layer ${layer + 1}`;
+  const { title, layers } = group;
+  if (run.groups.filter((other) => other.title === title).length === 1) return title;
+  const [first, last] = [layers[0] + 1, layers.at(-1) + 1];
+  return `${title} (${first === last ? `layer ${first}` : `layers ${first}–${last}`})`;
 }
 
 /** @param {Scene} scene */
@@ -206,10 +199,13 @@ function hueCells(scene, hue) {
   const groups = b.groups.filter((_, number) => scene.hues.of_group[number] === hue);
   const layers = scene.hues.of_layer.filter((own) => own === hue).length;
   const seconds = (run) => timeText(hueSeconds(run)[hue]);
+  const ofGroups = groups.length ? [
+    { caption: "Pieces", parts: [rangeText(groups.map(({ pieces }) => pieces))] },
+    { caption: "Largest live bytes", parts: [{ b: sizeText(Math.max(...groups.map((group) => group.whole_bytes))) }] },
+  ] : [];
   return [
-    { caption: groups.length ? `${groups.length} of B's ${countText(b.groups.length, "group")}` : "part of one group", parts: [{ b: scene.hues.titles[hue] }, `, ${countText(layers, "layer")}`], hue },
-    { caption: "Pieces", parts: [groups.length ? rangeText(groups.map(({ pieces }) => pieces)) : "1"] },
-    { caption: "Largest live bytes", parts: [{ b: groups.length ? sizeText(Math.max(...groups.map((group) => group.whole_bytes))) : "—" }] },
+    { caption: groups.length ? `${groups.length} of B's ${countText(b.groups.length, "group")}` : "Part of a larger group of B", parts: [{ b: scene.hues.titles[hue] }, `, ${countText(layers, "layer")}`], hue },
+    ...ofGroups,
     { caption: "Time", parts: both(scene, seconds) },
     { caption: "Share of the time", parts: both(scene, (run) => shareText(hueSeconds(run)[hue] / run.total)) },
   ];

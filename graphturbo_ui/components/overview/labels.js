@@ -1,6 +1,7 @@
 // Words beside B's boxes: what each hue stands for, its pieces, its bytes, its share of the time.
 
 import { hueText } from "./draw.js";
+import { alikeBlocks } from "./lens_words.js";
 import { stretchesOf } from "./rows.js";
 import { hueSeconds } from "./runs.js";
 import { countText, shareText, sizeText } from "./words.js";
@@ -90,6 +91,8 @@ function piecesLines(scene, run, groups) {
   const bytes = groups.map((group) => group.whole_bytes);
   if (groups.length === 1 || scene.hues.meaning === "kind") lines.push({ text: bytesText(first) });
   else lines.push({ text: `up to ${sizeText(Math.max(...bytes))}` });
+  const uncut = groups.filter(({ is_via_dram: isViaDram }) => isViaDram).length;
+  if (uncut) lines.push({ text: groups.length > 1 ? `${uncut} uncut, via DRAM` : "uncut, via DRAM" });
   return lines;
 }
 
@@ -106,6 +109,37 @@ function openLayers(groups, rows) {
   const open = rows.filter(({ isShut }) => !isShut);
   const isOpen = (layer) => open.some(({ first, last }) => first <= layer && layer <= last);
   return groups.map(({ layers }) => layers.filter(isOpen)).find((layers) => layers.length) ?? [];
+}
+
+/**
+ * Shut blocks in a row that are equal to the open one: [first, last] and its title; null below two.
+ *
+ * @param {Scene} scene
+ */
+export function foldedBlocks(scene, open) {
+  const [shown] = open;
+  if (open.size !== 1 || !scene.blocks[shown]) return null;
+  const runs = [];
+  for (const block of alikeBlocks(scene, shown).filter((own) => own !== shown)) {
+    if (runs.at(-1)?.[1] === block - 1) runs.at(-1)[1] = block;
+    else runs.push([block, block]);
+  }
+  const longest = runs.reduce((best, run) => (run[1] - run[0] > best[1] - best[0] ? run : best), [0, 0]);
+  return longest[1] > longest[0] ? { first: longest[0], last: longest[1], title: scene.blocks[shown].title } : null;
+}
+
+/** A bracket beside the rows of folded blocks with words along it, where there is room; `x`: its line. */
+export function drawFolded(pen, { first, last, title }, rows, x) {
+  const own = rows.filter(({ block }) => block >= first && block <= last);
+  const [top, foot] = [own[0].y, own.at(-1).y + own.at(-1).h];
+  const count = last - first + 1;
+  const texts = [`${count} blocks as ${title}`, `${count} blocks`];
+  const text = texts.find((said) => pen.width(said, 12) + 8 < foot - top);
+  if (!text) return;
+  const middle = (top + foot) / 2;
+  pen.path(`M${x - 4} ${top + 0.5}H${x}V${foot - 0.5}H${x - 4}`, "var(--edge)");
+  const left = x - 7 * pen.k;
+  pen.text(left, middle, text, { size: 12, anchor: "middle", fill: "var(--ink3)", transform: `rotate(-90 ${left} ${middle})` });
 }
 
 function ends(values) {

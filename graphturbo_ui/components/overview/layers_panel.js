@@ -1,8 +1,9 @@
 // The left card: layers from top to bottom, cut by A and by B into kernels, with the memory of each.
 
 import { Pen, hueFill, hueInk, svgNode } from "./draw.js";
-import { drawLabels } from "./labels.js";
+import { bytesText, drawFolded, drawLabels, foldedBlocks } from "./labels.js";
 import { arrangedRows, kernelBoxes, rowAt, stretchesOf } from "./rows.js";
+import { kernelNumber } from "./runs.js";
 import { countText, sizeText } from "./words.js";
 
 const WIDTHS = { numbers: 22, a: 86, graph: 56, b: 116, lb: 104, gb: 86 };
@@ -12,6 +13,7 @@ const FOOT = 10;
 const HEAD = 47;
 const LINE_PITCH = 3; // pixels per line where pieces are too narrow for boxes
 const NARROW = 4;
+const BRACKET = 20; // room for a bracket with words along it
 
 export class LayersPanel {
   constructor(svg) {
@@ -31,13 +33,17 @@ export class LayersPanel {
     const pen = new Pen(this.svg, k, font);
     const top = HEAD * k;
     this.rows = arrangedRows(scene, open, top, height - top - FOOT);
+    this.folded = foldedBlocks(scene, open);
     this.columns = this.columnsFor(pen, width);
     this.drawHeads(pen);
     this.boxes = {};
     this.above = []; // what no veil may hide: numbers and lines
     for (const run of scene.runs) this.drawRun(pen.group("boxes"), run);
     this.drawGraph(pen.group("graph"), open);
-    drawLabels(pen.group("labels"), scene, this.rows, this.columns.labels, open, height - FOOT);
+    const { x, width: room } = this.columns.labels;
+    const bracket = this.folded ? BRACKET * k : 0;
+    drawLabels(pen.group("labels"), scene, this.rows, { x, width: room - bracket }, open, height - FOOT);
+    if (this.folded) drawFolded(pen.group("folded"), this.folded, this.rows, x + room);
     this.drawMemory(pen.group("memory"), "lb", "LB / core", scene.chip.lb_bytes, "layer_lb_peak_bytes", "layer_lb_mean_bytes");
     this.drawMemory(pen.group("memory"), "gb", "GB", scene.chip.gb_bytes, "layer_gb_peak_bytes", null);
     this.veil = pen.group("veil");
@@ -48,7 +54,7 @@ export class LayersPanel {
   columnsFor(pen, width) {
     const inner = width - 2 * PAD;
     const fixed = Object.values(WIDTHS).reduce((a, b) => a + b, 0) + Object.values(GAPS).reduce((a, b) => a + b, 0);
-    const labels = Math.min(inner * 0.28, Math.max(88 * pen.k, labelRoom(pen, this.scene)));
+    const labels = Math.min(inner * 0.28, Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
     const unit = Math.max(0.3, (inner - labels) / fixed);
     const found = {};
     let x = PAD;
@@ -79,7 +85,7 @@ export class LayersPanel {
     }
     const groups = scene.runs.at(-1).groups.length;
     pen.text(columns.labels.x, first, countText(groups, "group"), ink);
-    pen.text(columns.labels.x, second, scene.hues.meaning === "kind" ? countText(scene.hues.titles.length, "kind") : "peak → per piece", { size: 12, fill: "var(--ink3)" });
+    pen.text(columns.labels.x, second, pen.fit(columnTexts(scene), columns.labels.width, 12), { size: 12, fill: "var(--ink3)" });
   }
 
   /** What the horizontal axis of a run's boxes is. */
@@ -166,7 +172,7 @@ export class LayersPanel {
         pen.rect(x0 + inset, from + line, x1 - x0 - 2 * inset, to - from - 2 * line, hueFill(band.hue, hues), { rx: bands.length === 1 ? Math.min(2, height / 5, (x1 - x0) / 8) : 0 });
       }
     }
-    if (isB && !narrow) this.numberBoxes(column, boxes, { top, height, bands, hues });
+    if (isB && !narrow) this.numberBoxes(column, run, boxes, { top, height, bands, hues });
     return boxes.map((box) => ({ ...box, top, foot, first: rows[first].first, last: rows[last].last }));
   }
 
@@ -191,10 +197,9 @@ export class LayersPanel {
   }
 
   /** The order in which kernels run, where a box has room for its number. */
-  numberBoxes(column, boxes, place) {
-    this.above.push((pen) => numbers(pen, column, boxes, place));
+  numberBoxes(column, run, boxes, place) {
+    this.above.push((pen) => numbers(pen, column, run, boxes, place));
   }
-
 
   /** Ops of each layer, and which layer hands on to which. */
   drawGraph(pen, open) {
@@ -423,14 +428,35 @@ function labelRoom(pen, scene) {
   return Math.max(...scene.hues.titles.map((title) => pen.width(title, 14, 650) + 24), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;
 }
 
-/** The order in which kernels run, where all boxes of a sub-graph have room for their numbers. */
-function numbers(pen, column, boxes, { top, height, bands, hues }) {
-  const drawn = boxes.filter(({ round }) => !round);
-  const fits = (own) => drawn.every(({ kernel, x0, x1 }) => pen.width(String(kernel + 1), own, 600) + 3 <= (x1 - x0) * column.width);
-  const size = [13, 12, 11].find(fits);
+/**
+ * What stands below the count of groups: kinds, or which bytes stand beside the boxes.
+ *
+ * @param {Scene} scene
+ */
+function columnTexts(scene) {
+  const { groups } = scene.runs.at(-1);
+  if (scene.hues.meaning === "kind") return [countText(scene.hues.titles.length, "kind")];
+  if (groups.length > 1) return ["live bytes → per piece", "bytes → per piece", "live bytes"];
+  const [{ is_via_dram: isViaDram, pieces }] = groups;
+  const live = bytesText(groups[0]);
+  return isViaDram ? [`${live} live, via DRAM`, `${live} via DRAM`, live] : pieces > 1 ? [`${live} per piece`, live] : [`${live} live`, live];
+}
+
+/**
+ * The order in which kernels run, where all boxes of a sub-graph have room for their numbers; where
+ * those of later rounds have none, those of the first.
+ *
+ * @param {Run} run
+ */
+function numbers(pen, column, run, boxes, { top, height, bands, hues }) {
+  const textOf = ({ round, kernel }) => String(kernelNumber(run, round, kernel));
+  const sizeOf = (some) => [13, 12, 11].find((own) => some.every((box) => pen.width(textOf(box), own, 600) + 3 <= (box.x1 - box.x0) * column.width));
+  const first = boxes.filter(({ round }) => !round);
+  const ofAll = sizeOf(boxes);
+  const [drawn, size] = ofAll ? [boxes, ofAll] : [first, sizeOf(first)];
   if (!size) return;
   for (const box of drawn) {
-    const text = String(box.kernel + 1);
+    const text = textOf(box);
     if ((box.y1 - box.y0) * height < 13) continue;
     const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
     const middle = top + ((box.y0 + box.y1) / 2) * height;

@@ -4,6 +4,7 @@
 import { common, follow, inNextFrame, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
 import { themeOf } from "./draw.js";
 import { drawInspector } from "./inspector.js";
+import { firstChoice, firstLens, firstOpen } from "./lens_words.js";
 import { LayersPanel } from "./layers_panel.js";
 import { drawRace } from "./race.js";
 import { readScene } from "./runs.js";
@@ -33,7 +34,7 @@ class Overview {
       Object.assign(this.state, { layer: null, group: null, hue: null, pin: {}, time: null, lens: null, open: new Set([0]) });
       this.time.forget();
       this.player.stop();
-      if (scene.blocks.length) this.state.open = new Set([firstRepeated(scene)]);
+      if (scene.blocks.length) this.state.open = new Set([firstOpen(scene)]);
     }
     this.readSelection();
     this.draw();
@@ -45,13 +46,7 @@ class Overview {
 
   lens() {
     if (this.state.lens) return this.state.lens;
-    const run = this.scene.runs.at(-1);
-    const round = run.rounds.find(({ isDrawn }) => isDrawn) ?? { at: 0 };
-    const block = this.scene.hues.meaning === "kind" ? blockWindow(this.scene, [...this.state.open][0]) : null;
-    if (block) return { run: run.name, t0: round.at + block[0], t1: round.at + block[1] };
-    const [from, to] = this.scene.window.map((cycle) => cycle * run.seconds_per_cycle);
-    const isWhole = from === 0 && to >= run.cycles * run.seconds_per_cycle;
-    return { run: run.name, t0: isWhole ? 0 : round.at + from, t1: isWhole ? run.total : round.at + to };
+    return firstLens(this.scene, this.state.open);
   }
 
   draw() {
@@ -121,7 +116,8 @@ class Overview {
     this.time.overlay(state.time);
     const { layer, group, hue, time, pin } = state;
     const hasOwn = layer !== null || group !== null || hue !== null;
-    const focus = hasOwn ? { layer, group, hue } : time !== null ? { time } : pin;
+    const chosen = Object.keys(pin).length ? pin : firstChoice(scene) ?? {};
+    const focus = hasOwn ? { layer, group, hue } : time !== null ? { time } : chosen;
     drawInspector(this.parts.inspector, scene, focus, { edit: this.canOpen("Plan edits") ? () => this.openView("Plan edits") : null });
   }
 
@@ -394,34 +390,6 @@ function scrollWhenThere(selector) {
     setTimeout(step, 200);
   };
   step();
-}
-
-/**
- * Seconds of the drawn round in which B's kernels of a block run; null where it has none alone.
- *
- * @param {Scene} scene
- */
-function blockWindow(scene, block) {
-  const own = scene.blocks[block];
-  const run = scene.runs.at(-1);
-  if (!own) return null;
-  const isInside = run.groups.map(({ layers }) => layers[0] >= own.first && layers.at(-1) <= own.last);
-  const kernels = [...run.kernel_group.keys()].filter((k) => isInside[run.kernel_group[k]]);
-  if (!kernels.length) return null;
-  const [from, to] = [Math.min(...kernels.map((k) => run.kernel_from[k])), Math.max(...kernels.map((k) => run.kernel_to[k]))];
-  return [from * run.seconds_per_cycle, to * run.seconds_per_cycle];
-}
-
-/**
- * The first block that looks like another one; block 0 where none does.
- *
- * @param {Scene} scene
- */
-function firstRepeated(scene) {
-  const shape = ({ first, last }) => scene.layers.slice(first, last + 1).map(({ ops }) => ops).join();
-  const shapes = scene.blocks.map(shape);
-  const found = shapes.findIndex((own, n) => shapes.indexOf(own, n + 1) > 0 && scene.blocks[n].last > scene.blocks[n].first);
-  return Math.max(0, found);
 }
 
 export default function ({ data, parentElement }) {

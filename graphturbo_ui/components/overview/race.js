@@ -19,9 +19,10 @@ export function drawRace(host, scene, on) {
   const caption = htmlNode("p", "caption", `${scene.model} on ${scene.profile}, ${countText(scene.batch, scene.noun)}`);
   const race = htmlNode("div", "race");
   race.append(htmlNode("div", "h"), htmlNode("div", "h", headingText(scene)));
-  for (const text of [`${capital(scene.noun)}s/s`, "DRAM bytes", "Kernels", "Of bound's speed"]) {
+  for (const text of [`${capital(scene.noun)}s/s`, "DRAM bytes", "Kernels", "Share of bound"]) {
     race.append(htmlNode("div", "h right", text));
   }
+  race.lastChild.title = "Lower bound of the time, divided by the time: 100 % is as fast as model and chip allow";
   runs.forEach((run) => race.append(...raceRow(scene, run, longest, on)));
   host.append(caption, title, race);
   fitSegments(race);

@@ -67,6 +67,24 @@ export function kernelAt(run, time) {
 }
 
 /**
+ * The number of a kernel in the order in which they run, over all rounds: from 1.
+ *
+ * @param {Run} run
+ */
+export function kernelNumber(run, round, kernel) {
+  return round * run.kernel_from.length + kernel + 1;
+}
+
+/**
+ * Kernels of all rounds.
+ *
+ * @param {Run} run
+ */
+export function kernelCount(run) {
+  return run.kernel_from.length * run.rounds.length;
+}
+
+/**
  * Layers in flight at a time, each with 1 where it computes, 2 where it only moves data.
  *
  * @param {Run} run
@@ -109,6 +127,15 @@ export function scaleOf(run) {
  */
 export function hueSeconds(run) {
   return run.hue_cycles.map((cycles) => (run.cycles ? (cycles / run.cycles) * run.total : 0));
+}
+
+/**
+ * Seconds per layer in which it has an instruction in flight, over the whole run.
+ *
+ * @param {Run} run
+ */
+export function layerSeconds(run) {
+  return [...run.layer_window_s].map((seconds) => seconds * scaleOf(run));
 }
 
 /**

@@ -2,7 +2,8 @@
 
 import { binned, flightBinned, layerNear, rowMeans } from "./bins.js";
 import { Pen, hueFill, hueInk } from "./draw.js";
-import { KINDS } from "./runs.js";
+import { lensTexts } from "./lens_words.js";
+import { KINDS, kernelCount, kernelNumber } from "./runs.js";
 import { shareText, sizeText, tickText, timeText, timeTicks } from "./words.js";
 
 const PAD = 16;
@@ -196,7 +197,7 @@ export class TimePanel {
     const hues = scene.hues.titles.length;
     const isB = run === scene.runs.at(-1);
     let [shown, before] = [0, null];
-    for (const round of run.rounds) {
+    for (const [number, round] of run.rounds.entries()) {
       if (!round.isDrawn) continue;
       run.kernel_from.forEach((start, kernel) => {
         const [t0, t1] = [start, run.kernel_to[kernel]].map((cycle) => round.at + cycle * run.seconds_per_cycle);
@@ -213,16 +214,16 @@ export class TimePanel {
         }
         const node = pen.rect(x0, this.stripY, Math.max(0.5, x1 - x0 - (isThin ? 0 : 1)), this.stripHeight, hueFill(hue, hues), { rx: isThin ? 0 : 2, class: "kernel" });
         before = { hue, x0, x1, node };
-        const text = String(kernel + 1);
+        const text = String(kernelNumber(run, number, kernel));
         if (pen.width(text, 11.5, 600) + 4 < x1 - x0) pen.text((x0 + x1) / 2, this.stripY + this.stripHeight - 4 * k, text, { anchor: "middle", size: 11.5, weight: 600, fill: hueInk(hue, hues) });
       });
     }
-    const all = run.kernel_from.length * run.rounds.length;
+    const all = kernelCount(run);
     const said = shown < all ? `${shown} of ${all} kernels` : `${all} kernel${all === 1 ? "" : "s"}`;
     pen.text(PAD, this.stripY + this.stripHeight - 4 * k, pen.fit([said, `${shown} kernels`], this.x0 - PAD - 6, 13), { size: 13 });
   }
 
-  /** The prefetch that runs furthest ahead, boxed where it is and said above. */
+  /** The prefetch that runs furthest ahead, boxed where it is and said above; else what the lens shows. */
   drawCallout(pen, run, y) {
     const { scene, k, lens } = this;
     const found = scene.callout[0];
@@ -231,7 +232,10 @@ export class TimePanel {
     const [t0, t1] = said ? [found.from_cycle, found.to_cycle].map((cycle) => round.at + cycle * run.seconds_per_cycle) : [0, 0];
     const isInside = said && t0 >= lens.t0 && t1 <= lens.t1 && this.lensX(t1) - this.lensX(t0) >= 4;
     const room = this.x1 - this.x0 - 8;
-    if (!isInside) return;
+    if (!isInside) {
+      pen.text(this.x1, y, pen.fit(lensTexts(scene, lens), room, 13.5, 600), { anchor: "end", size: 13.5, weight: 600, fill: "var(--ink)", class: "lens-words" });
+      return;
+    }
     const [x0, x1] = [this.lensX(t0), this.lensX(t1)];
     const middle = (x0 + x1) / 2;
     const { matrix, link, dma = link } = this.blocks.lens.rows;

@@ -51,8 +51,8 @@ def made_report(
 ) -> Report:
     """A report with these layers per sub-graph, seconds per layer and instructions.
 
-    `more`: `stages` (title, first, last), `types` and `names` per layer, `pieces` and `along` per
-    sub-graph; everything else is the contract's.
+    `more`: `stages` (title, first, last), `kernels` (sub-graph, start, end), `rounds`, `types` and
+    `names` per layer, `pieces` and `along` per sub-graph; everything else is the contract's.
     """
     layers = 1 + max(layer for group in groups for layer in group)
     seconds = [*window_s] or [1.0] * layers
@@ -62,6 +62,11 @@ def made_report(
     stages = more.pop("stages", ())
     tables: dict[str, tuple[dict[str, Any], ...]] = {
         "round": ({"cycles": cycles, "clusters": 4},),
+        "rounds": tuple(more.pop("rounds", ({"count": 1, "samples": 4, "is_drawn": True},))),
+        "kernels": tuple(
+            {"group": f"g{group + 1}", "start_cycle": start, "end_cycle": end}
+            for group, start, end in more.pop("kernels", ())
+        ),
         "engines": tuple({"kind": kind, "cores": cores} for kind, cores in ENGINES),
         "layers": tuple(
             {"name": name, "op_types": kind, "window_s": time}

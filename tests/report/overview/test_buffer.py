@@ -133,6 +133,36 @@ def test_layers_and_kernels_are_the_tables_rows(run: tuple[Report, Header, Array
     assert sum(group["ops"] for group in header["groups"]) == len(report.tables["graph_nodes"])
 
 
+def test_sub_graphs_of_b_have_titles_and_no_internal_names() -> None:
+    header, _ = unpacked(*PAIR)
+    a, b = header["runs"]
+    assert all(group["title"] for group in b["groups"])
+    assert not {group["title"] for group in b["groups"]} & {group["name"] for group in b["groups"]}
+    assert {group["title"] for group in a["groups"]} == {""}
+
+
+def test_what_is_too_large_and_not_split_goes_via_dram() -> None:
+    """Of each sub-graph: activations over DRAM, one piece, and more bytes than all LBs have."""
+    for profile in ("stcp920", "generic-4x4", "goya"):
+        report = report_of("graphturbo@16", profile=profile)
+        (run,) = unpack(overview_buffer(report))[0]["runs"]  # type: ignore[index,misc]
+        kinds = [row["kind"] for row in report.tables["tensors"]]
+        moved = set()
+        for row, memory in zip(
+            report.arrays["booked_instruction"].tolist(),
+            report.arrays["booked_memory"].tolist(),
+            strict=True,
+        ):
+            tensor, kernel = (int(report.arrays[n][row]) for n in ("moved_tensor", "kernel"))
+            if not memory and tensor >= 0 and kinds[tensor] == "activation":
+                moved.add(report.tables["kernels"][kernel]["group"])
+        numbers = {row["key"]: row["value"] for row in report.tables["chip"]}
+        room = report.contract["lb"]["capacity_bytes"] * int(numbers["cluster.cores"])
+        for group in run["groups"]:
+            is_large = group["pieces"] == 1 and group["whole_bytes"] > room
+            assert group["is_via_dram"] == (is_large and group["name"] in moved)
+
+
 def test_the_model_s_graph_and_chip_are_the_report_s() -> None:
     header, _ = unpacked(*PAIR)
     report = report_of(PAIR[1])

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphturbo_core.report.overview.hues import BANDED, HUES, Hues, hues_of, layers_of_groups
+from graphturbo_core.report.overview.hues import (
+    BANDED,
+    HUES,
+    Hues,
+    hues_of,
+    layers_of_groups,
+    titles_of_groups,
+)
 from graphturbo_core.report.overview.shares import cycles_by_hue, layer_spans
 from graphturbo_core.report.report import Report
 from tests.report.overview.made import DMA, MATRIX, Issued, made_report
@@ -47,6 +54,30 @@ def test_a_sub_graph_of_most_of_the_time_is_banded_by_stages() -> None:
     assert hues(b, [*seconds[:9], 2.0]).meaning == "group"
     two = made_report([list(range(8)), [8], [9]], stages=STAGES[1:])
     assert hues(two, seconds).meaning == "group"
+
+
+def test_a_head_that_takes_long_in_either_run_is_a_stage_of_its_own() -> None:
+    stages = [("stem", 0, 0), *((f"layer {n}", n + 1, n + 1) for n in range(8)), ("head", 9, 9)]
+    # A twentieth of A's time; half of B's, or a twentieth too.
+    whole, small = [[*range(10)]], [1.0] * 8
+    seconds = [0.05, *small, 0.4]
+    long = hues(made_report(whole, [0.05, *small, 8.0], stages=stages), seconds)
+    assert long.titles[-1] == "head"
+    assert long.of_layer[-2:] == (3, 4)
+    short = hues(made_report(whole, seconds, stages=stages), seconds)
+    assert short.titles[-1].endswith("+ head") or short.titles[-1].endswith("– head")
+
+
+def test_a_sub_graph_has_the_name_of_its_hue_or_of_its_stages() -> None:
+    b = made_report([list(range(8)), [8], [9]], stages=STAGES)
+    banded = hues(b, [1.0] * 4 + [0.5] * 4 + [2.0, 1.9])
+    assert titles_of_groups(b, banded) == ["stem – stage 2", "stage 2", "stage 2"]
+    whole = made_report([list(range(10))], stages=STAGES)
+    assert titles_of_groups(whole, hues(whole)) == ["whole model"]
+    groups = made_report([[0, 1], [2, 3, 4, 5], [6, 7, 8, 9]], stages=STAGES)
+    assert titles_of_groups(groups, hues(groups)) == ["stem", "stage 1", "stage 2"]
+    kinds = repeated()
+    assert titles_of_groups(kinds, hues(kinds)) == ["a 0"] * 3 + ["b 3"] * 3 + ["tail"]
 
 
 KINDS = [[3 * n, 3 * n + 1, 3 * n + 2] for n in range(6)]

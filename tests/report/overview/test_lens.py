@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from graphturbo_core.report.overview.lens import ZOOM, callout, first_window
+from graphturbo_core.report.overview.hues import BANDED, Hues
+from graphturbo_core.report.overview.lens import ZOOM, callout, first_window, focus_of
+from graphturbo_core.report.report import Report
 from tests.report.overview.made import ACTIVATION, DMA, MATRIX, MOVE, WEIGHT, Issued, made_report
 from tests.report.overview.reports import report_of
 
@@ -98,33 +100,76 @@ def test_a_real_prefetch_arrives_while_an_earlier_layer_computes() -> None:
     assert callout(report_of("tvm@16")) == []
 
 
-def window(a_seconds: float, groups: list[list[int]], issued: list[Issued]) -> tuple[float, float]:
-    """B takes one second and 1200 cycles."""
-    layers = [1.0] * 5
-    a = made_report([[n] for n in range(5)], latency_s=a_seconds)
-    b = made_report(groups, layers, issued, cycles=1200, latency_s=1.0)
-    return first_window(a, b, groups, [0, 0, 1, 1, 1])
+KERNELS = [(0, 0, 500), (1, 500, 1200)]
+"""B takes 1200 cycles: the first sub-graph five twelfths of them."""
+STAGES = Hues("stage", ("one", "two", "three"), (0, 0, 1, 1, 2), (BANDED,))
+GROUPS = Hues("group", ("one", "two"), (0, 0, 1, 1, 1), (0, 1))
+
+
+def pair(
+    a_seconds: float, issued: list[Issued], groups: list[list[int]] = FOUR, b_seconds: float = 1.2
+) -> tuple[Report, Report]:
+    """B takes 1200 cycles, a millisecond each; of A's time every layer has a fifth."""
+    each = [a_seconds / 5] * 5
+    kernels = KERNELS if len(groups) > 1 else [(0, 0, 1200)]
+    a = made_report([[n] for n in range(5)], each, issued, 1000, latency_s=a_seconds)
+    b = made_report(groups, issued=issued, cycles=1200, latency_s=b_seconds, kernels=kernels)
+    return a, b
+
+
+def window(a_seconds: float, issued: list[Issued]) -> tuple[float, float]:
+    a, b = pair(a_seconds, issued)
+    return first_window(a, b, GROUPS, focus_of(a, b, GROUPS))
 
 
 def test_a_short_run_is_magnified_as_a_whole() -> None:
-    assert window(2.0, FOUR, COMPUTES) == (0, 1200)
+    assert window(2.4, COMPUTES) == (0, 1200)
 
 
-def test_a_longer_one_where_its_largest_sub_graph_begins() -> None:
-    # Layers 2 to 4 begin at 600; a twelfth of 1200 cycles around it.
+def test_a_longer_one_where_what_takes_longest_begins() -> None:
+    # B is faster. Layers 2 to 4 begin at 600; a twelfth of 1200 cycles around it.
     issued = [Issued(0, 600, MATRIX, 0), Issued(600, 50, DMA, 3), Issued(650, 90, MATRIX, 2)]
     assert ZOOM == 12
-    assert window(1.9, FOUR, issued) == (550, 650)
+    assert focus_of(*pair(1.9, issued), GROUPS) == {"group": 1, "hue": -1, "loses_s": 0}
+    assert window(1.9, issued) == (550, 650)
     # Never beyond the ends of the run.
-    assert window(1.9, FOUR, [Issued(10, 600, MATRIX, 2)]) == (0, 100)
-    assert window(1.9, FOUR, [Issued(1190, 5, MATRIX, 2)]) == (1100, 1200)
+    assert window(1.9, [Issued(10, 600, MATRIX, 2)]) == (0, 100)
+    assert window(1.9, [Issued(1190, 5, MATRIX, 2)]) == (1100, 1200)
+
+
+def test_a_slower_one_where_the_sub_graph_begins_that_loses_most() -> None:
+    # A has two and three fifths of 0.9 s: 0.36 s and 0.54 s. B takes 0.5 s and 0.7 s.
+    issued = [Issued(100, 400, MATRIX, 0), Issued(600, 50, MATRIX, 2)]
+    a, b = pair(0.9, issued)
+    found = focus_of(a, b, GROUPS)
+    assert (found["group"], found["hue"]) == (1, -1)
+    assert found["loses_s"] == pytest.approx(0.16)
+    # A's first sub-graph in a sixth of a second, its second in five: then the first one loses.
+    a = made_report([[n] for n in range(5)], [1 / 12, 1 / 12, 0.3, 0.3, 0.3], latency_s=1.1)
+    found = focus_of(a, b, GROUPS)
+    assert found["group"] == 0
+    assert found["loses_s"] == pytest.approx(0.5 - 1 / 6)
+    assert first_window(a, b, GROUPS, found) == (50, 150)
+
+
+def test_layers_of_one_round_count_for_all_samples() -> None:
+    a, b = pair(0.9, COMPUTES)
+    rounds = ({"count": 2, "samples": 4, "is_drawn": True},)
+    twice = made_report([[n] for n in range(5)], [0.09] * 5, latency_s=0.9, rounds=rounds)
+    assert focus_of(twice, b, GROUPS)["loses_s"] == pytest.approx(focus_of(a, b, GROUPS)["loses_s"])
 
 
 def test_one_sub_graph_where_the_hue_begins_that_loses_most() -> None:
     whole = [[0, 1, 2, 3, 4]]
-    issued = [Issued(0, 10, MATRIX, 0), Issued(300, 10, MATRIX, 1), Issued(800, 10, MATRIX, 3)]
-    hues = [0, 0, 1, 1, 2]
-    a = made_report([[n] for n in range(5)], [1, 1, 1, 1, 1], latency_s=1.0)
-    # Hue 0 grows by 0.5, hue 1 by 0.9 (what layer 2 gains does not count), hue 2 not at all.
-    b = made_report(whole, [1.2, 1.3, 0.1, 1.9, 0.5], issued, 1200, latency_s=1.0)
-    assert first_window(a, b, whole, hues) == (750, 850)
+    one = [Issued(0, 300, MATRIX, 0), Issued(300, 300, MATRIX, 2), Issued(600, 400, MATRIX, 4)]
+    two = [Issued(0, 100, MATRIX, 0), Issued(100, 700, MATRIX, 2), Issued(800, 400, MATRIX, 4)]
+    a, _ = pair(1.0, one, whole)
+    _, b = pair(1.0, two, whole)
+    # A: 0.3, 0.3 and 0.4 s of 1000 cycles; B: 0.1, 0.7 and 0.4 s of 1200.
+    found = focus_of(a, b, STAGES)
+    assert (found["group"], found["hue"]) == (-1, 1)
+    assert found["loses_s"] == pytest.approx(0.4)
+    assert first_window(a, b, STAGES, found) == (50, 150)
+    # B in 0.6 s is faster; the same stage takes longest.
+    _, b = pair(1.0, two, whole, 0.6)
+    assert focus_of(a, b, STAGES) == {"group": -1, "hue": 1, "loses_s": 0}

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.report.overview.blocks import LONGEST, MOST_BLOCKS, MOST_ROWS, Block, blocks
 from graphturbo_core.report.rows.partition.stages import (
     MOST_STAGES,
@@ -16,6 +17,10 @@ from graphturbo_core.report.rows.partition.stages import (
     stages,
     title_of,
 )
+from graphturbo_core.semantics.table import analyse
+from graphturbo_core.strategies.layers.relay import relay_layers
+from tests.data.exports import exported
+from tests.models import imported
 from tests.report.overview.reports import report_of
 
 Shapes = Sequence[tuple[int, ...]]
@@ -53,6 +58,41 @@ def test_without_paths_a_stage_begins_where_the_picture_shrinks() -> None:
     assert found([f"Conv_{n}" for n in range(10)], shapes) == expected
 
 
+def test_windows_and_heads_of_an_attention_are_no_picture() -> None:
+    # Patches in both layouts; 64 windows of 49 positions; heads of one window; merged patches.
+    shapes: Shapes = [
+        (1, 96, 56, 56), (1, 56, 56, 96), (64, 3, 49, 32), (1, 56, 56, 96),
+        (1, 28, 28, 192), (16, 6, 49, 49), (1, 28, 28, 192),
+        (1, 14, 14, 384), (4, 12, 32, 49), (1, 7, 7, 768), (1, 24, 49, 32), (1, 24, 49, 49),
+        (1, 768, 1, 1), (1, 1000),
+    ]  # fmt: skip
+    expected = [("56 × 56", 0, 3), ("28 × 28", 4, 6), ("14 × 14", 7, 8), ("7 × 7", 9, 13)]
+    assert found([f"node_{n}" for n in range(14)], shapes) == expected
+    # 40 × 60 is half of 80 × 121, as far as whole pixels allow.
+    wide: Shapes = [(2, 8, 80, 121), (2, 8, 80, 64), (2, 8, 40, 60), (2, 40, 20, 60)]
+    assert found(list("abcd"), wide) == [("80 × 121", 0, 1), ("40 × 60", 2, 3)]
+
+
+SWIN = {
+    "swin_t_ts": ["stem", "features 1", "features 3", "features 5", "features 7", "head"],
+    "swin_t_fixed_dynamo": ["56 × 56", "28 × 28", "14 × 14", "7 × 7"],
+}
+
+
+@pytest.mark.parametrize("name", SWIN)
+def test_swin_has_its_four_stages(name: str) -> None:
+    sides = {"height": 224, "width": 224} if name == "swin_t_ts" else {}
+    semantics = analyse(imported(exported(name), ImportOptions(name, 1, sides)))
+    layers = relay_layers(semantics)
+    graph = semantics.graph
+    shapes = [graph.tensors[graph.op_by_name[layer.ops[-1]].outputs[0]].shape for layer in layers]
+    result = stages([layer.name for layer in layers], shapes)
+    assert [stage.title for stage in result] == SWIN[name]
+    # Blocks 2, 2, 6 and 2: the third stage has three times the layers of the first.
+    inner = [stage for stage in result if stage.title not in {"stem", "head"}]
+    assert inner[2].layers > 2 * inner[0].layers
+
+
 def test_paths_count_for_more_than_shapes() -> None:
     shapes = [(1, 8, 56, 56)] * 2 + [(1, 8, 28, 28)] * 4
     names = named(("a/", 3), ("b/", 3))
@@ -69,14 +109,25 @@ def test_with_neither_layers_are_divided_evenly() -> None:
 def test_small_runs_join_a_neighbour() -> None:
     # 24 layers: fewer than two are small. Before the first large one: stem; after the last: head.
     names = named(("conv/", 1), ("a1/", 10), ("pool/", 1), ("a2/", 10), ("norm/", 1), ("fc/", 1))
-    assert found(names) == [("stem", 0, 0), ("a 1", 1, 11), ("a 2 + head", 12, 23)]
+    assert found(names) == [("stem", 0, 0), ("a 1", 1, 11), ("a 2", 12, 21), ("head", 22, 23)]
 
 
-def test_there_are_at_most_twelve_stages() -> None:
+def test_there_are_at_most_twelve_stages_besides_stem_and_head() -> None:
     names = named(*[(f"s{n}/", 3) for n in range(20)])
     result = stages(names, [()] * len(names))
     assert len(result) == MOST_STAGES
     assert all(before.last + 1 == after.first for before, after in pairwise(result))
+    ends = named(("x/", 1), *[(f"s{n}/", 3) for n in range(20)], ("y/", 1))
+    result = stages(ends, [()] * len(ends))
+    assert (len(result), result[0].title, result[-1].title) == (MOST_STAGES + 2, "stem", "head")
+
+
+def test_many_equal_runs_are_no_small_ones() -> None:
+    # 32 runs of 20 of 643 layers: each has 3.1 %, below the 4 %, and all of the longest run.
+    names = named(*[(f"layers.{n}/", 20) for n in range(32)], ("norm/", 3))
+    result = found(names)
+    assert result[0] == ("layer 0 – layer 3", 0, 79)
+    assert result[-2:] == [("layer 30 + layer 31", 600, 639), ("head", 640, 642)]
 
 
 def test_the_smallest_stage_joins_its_smaller_neighbour() -> None:
@@ -90,6 +141,8 @@ def test_titles_are_words_and_numbers() -> None:
     cases = {
         ("stage1",): "stage 1",
         ("layer", "11"): "layer 11",
+        ("encoder", "layers", "0"): "layer 0",
+        ("features", "3"): "features 3",
         ("layer.03",): "layer 3",
         ("conv",): "conv",
         (): "",

@@ -11,15 +11,23 @@ from typing import TypedDict
 from graphturbo_core.report.outcome import Outcome
 
 MOST_STAGES = 12
-"""More runs of one path are joined, the shortest first. Our choice: more names fill no legend."""
+"""Stages besides stem and head; more are joined, the shortest first (our choice)."""
 SMALLEST_SHARE = 0.04
-"""A run with fewer than this share of the layers joins its neighbour (our choice)."""
+"""A run with fewer than this share of the layers is no stage of its own (our choice) ..."""
+SMALLEST_PART = 0.5
+"""... unless it has this part of the longest run's layers: a model may have many equal runs."""
 SPREAD = 0.7
 """One run with more than this share of all layers is divided by the next part of its path."""
 DEEPEST = 6
 """Parts of a path that are looked at."""
-MATRIX_AXES = 4
-"""Axes of a tensor that has a height and a width: N, C, H, W."""
+PICTURE_AXES = 4
+"""Axes of a tensor that has a height and a width."""
+SIDES = ((2, 3), (1, 2))
+"""Axes of height and width: of N, C, H, W, and of N, H, W, C."""
+SHRUNK = 2 / 3
+"""Both sides of a picture have shrunk to this or less where a stage begins (our choice)."""
+STEM, HEAD = "stem", "head"
+PLURALS = re.compile(r"^(layer|block|stage)s(?=\d)")
 NUMBERED = re.compile(r"^(?:.*[._])?([A-Za-z]+?)[._]?(\d+)$")
 PARTS = re.compile(r"[/.]")
 
@@ -65,8 +73,9 @@ def stages(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> list[Mode
     """The stages of layers with these names and output shapes.
 
     Names with a path (`stage1/block2/conv`, `layer1.0.conv1`) are grouped by its first parts. Where
-    names have none, a stage begins where height times width of the output shrinks; where there is
-    neither, the layers are divided evenly. Our choice: no model format says what a stage is.
+    names have none, a stage begins where the picture shrinks; where there is neither, the layers
+    are divided evenly. Our choice: no model format says what a stage is. Short runs at the two ends
+    are the stem and the head.
     """
     paths = [tuple(part for part in PARTS.split(name) if part) for name in names]
     runs = _by_path(paths)
@@ -101,32 +110,55 @@ def _runs(paths: Sequence[tuple[str, ...]], run: ModelStage, depth: int) -> list
     found = []
     for key, members in groupby(inside, key=lambda at: paths[at][depth : depth + 1]):
         own = list(members)
-        found.append(ModelStage(title_of(key), own[0], own[-1]))
+        found.append(
+            ModelStage(title_of(paths[own[0]][: depth + 1] if key else ()), own[0], own[-1])
+        )
     return found
 
 
 def title_of(path: Sequence[str]) -> str:
-    """The last part of a path: `stage1` -> `stage 1`, (`layer`, `11`) -> `layer 11`."""
+    """The last part of a path: `stage1` -> `stage 1`, (`layers`, `11`) -> `layer 11`."""
     if not path:
         return ""
     last = f"{path[-2]}{path[-1]}" if path[-1].isdigit() and len(path) > 1 else path[-1]
+    last = PLURALS.sub(r"\1", last)
     numbered = NUMBERED.match(last)
     return f"{numbered[1]} {int(numbered[2])}" if numbered else last
 
 
 def _by_shape(shapes: Sequence[tuple[int, ...]]) -> list[ModelStage]:
-    """A stage per size of the picture: it begins where height times width shrinks."""
+    """A stage per size of the picture: it begins where both sides shrink alike.
+
+    Other tensors of four axes are no picture: an attention's heads shrink on one side only, the
+    windows of one are more than the samples (Liu et al., Swin Transformer, section 3.2).
+    """
     found: list[ModelStage] = []
-    smallest = 0
+    sides = (0, 0)
     for at, shape in enumerate(shapes):
-        size = shape[-1] * shape[-2] if len(shape) == MATRIX_AXES else 0
-        if size > 1 and (not smallest or size < smallest):
-            smallest = size
-            title = f"{shape[-2]} × {shape[-1]}"
+        smaller = _smaller(shape, sides) if shape[:1] == shapes[0][:1] else None
+        if smaller:
+            sides = smaller
+            title = f"{sides[0]} × {sides[1]}"
             found.append(ModelStage(title, at if found else 0, at))
         elif found:
             found[-1] = ModelStage(found[-1].title, found[-1].first, at)
     return found
+
+
+def _smaller(shape: tuple[int, ...], before: tuple[int, int]) -> tuple[int, int] | None:
+    """Height and width of a picture that is `before`, shrunk; any picture where both are 0."""
+    if len(shape) != PICTURE_AXES:
+        return None
+    for height, width in ((shape[first], shape[second]) for first, second in SIDES):
+        if height * width <= 1:
+            continue
+        if before == (0, 0):
+            return height, width
+        # The same ratio, as far as whole pixels allow.
+        is_alike = abs(height * before[1] - width * before[0]) < max(before)
+        if is_alike and max(height / before[0], width / before[1]) <= SHRUNK:
+            return height, width
+    return None
 
 
 def _evenly(layers: int) -> list[ModelStage]:
@@ -143,27 +175,26 @@ def _numbers(first: int, last: int) -> str:
 
 
 def _joined(runs: list[ModelStage], layers: int) -> list[ModelStage]:
-    """Small runs join a neighbour: before the first large one as `stem`, after it by name."""
-    least = max(2, round(SMALLEST_SHARE * layers))
+    """Small runs before the first large one are the stem, after the last the head; others join.
+
+    A small run between two large ones belongs to the first of them.
+    """
+    longest = max(run.layers for run in runs)
+    least = max(2, round(min(SMALLEST_SHARE * layers, SMALLEST_PART * longest)))
     large = [run for run in runs if run.layers >= least]
     if not large:
         return fewer(runs, MOST_STAGES)
-    found: list[ModelStage] = []
-    for run in runs:
-        is_small = run.layers < least
-        if not found and is_small:
-            found.append(ModelStage("stem", run.first, run.last))
-        elif found and found[-1].title == "stem" and run.first < large[0].first:
-            found[-1] = ModelStage("stem", found[-1].first, run.last)
-        elif is_small and run.first > large[-1].last:
-            title = found[-1].title
-            title = title if title.endswith(" + head") else f"{title} + head"
-            found[-1] = ModelStage(title, found[-1].first, run.last)
-        elif is_small:
-            found[-1] = ModelStage(found[-1].title, found[-1].first, run.last)
-        else:
-            found.append(run)
-    return fewer(found, MOST_STAGES)
+    ends = [*(run.first for run in large[1:]), large[-1].last + 1]
+    inner = [
+        ModelStage(run.title, run.first, end - 1) for run, end in zip(large, ends, strict=True)
+    ]
+    stem = [run for run in runs if run.last < large[0].first]
+    head = [run for run in runs if run.first > large[-1].last]
+    return [
+        *([ModelStage(STEM, 0, stem[-1].last)] if stem else []),
+        *fewer(inner, MOST_STAGES),
+        *([ModelStage(HEAD, head[0].first, head[-1].last)] if head else []),
+    ]
 
 
 def fewer(found: list[ModelStage], most: int, cost: Sequence[float] = ()) -> list[ModelStage]:
@@ -180,13 +211,16 @@ def fewer(found: list[ModelStage], most: int, cost: Sequence[float] = ()) -> lis
         at = min(range(len(found)), key=lambda place: size(found[place]))
         beside = [place for place in (at - 1, at + 1) if 0 <= place < len(found)]
         first, last = sorted((at, min(beside, key=lambda place: size(found[place]))))
-        title = _both(found[first].title, found[last].title)
+        title = both(found[first].title, found[last].title)
         found[first : last + 1] = [ModelStage(title, found[first].first, found[last].last)]
     return found
 
 
-def _both(first: str, last: str) -> str:
-    """`stage 4 + head`; `stage 1 – stage 4` where either is of several already."""
+def both(first: str, last: str) -> str:
+    """The title of two neighbours: `stage 4 + head`.
+
+    `stage 1 – stage 4` where either is of several already.
+    """
     ends = re.split(r" [+–] ", first)[0], re.split(r" [+–] ", last)[-1]
     if ends[0] == ends[1]:
         return ends[0]
