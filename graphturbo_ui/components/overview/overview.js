@@ -68,11 +68,13 @@ class Overview {
     const left = parts.layers.parentElement;
     this.layers.draw(scene, { width: left.clientWidth, height: left.clientHeight, k, font, open: state.open });
     this.drawTime(k, font);
-    parts.layers_sub.textContent = scene.blocks.length ? "one row per layer of the open block, one box per kernel" : "one row per layer, one box per kernel";
+    const row = scene.blocks.length ? "one row per layer of the open block" : "one row per layer";
+    sayInRoom(parts.layers_sub, [`${row}, one box per kernel`, row, ""]);
     const idle = scene.runs.at(-1).idle_clusters;
     const cluster = idle ? `one cluster (${idle} of ${scene.chip.clusters} idle)` : "one cluster";
-    parts.time_sub.textContent = `${cluster}, one time scale, ${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
+    const samples = `${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
     parts.cores.hidden = !this.canOpen("Every core");
+    sayInRoom(parts.time_sub, [`${cluster}, one time scale, ${samples}`, `${cluster}, ${samples}`, cluster, ""]);
     this.overlays();
     this.expose();
   }
@@ -380,6 +382,14 @@ class Overview {
       digest: scene.digest, rows: this.layers.rows, lens: this.lens(), pin: state.pin,
       hues: scene.hues, totals: scene.runs.map((run) => run.total), open: [...state.open],
     });
+  }
+}
+
+/** The first of these texts that is not cut. */
+function sayInRoom(host, texts) {
+  for (const text of texts) {
+    host.textContent = text;
+    if (host.scrollWidth <= host.clientWidth) return;
   }
 }
 
