@@ -121,7 +121,8 @@ class Overview:
           .filter((e) => e.checkVisibility() && !e.closest('.first, .who'))
           .filter((e) => {
             const box = e.getBoundingClientRect();
-            const frame = e.closest('.segments > div, .inspector, .result, .head').getBoundingClientRect();
+            const frame = e.closest('.segments > div, .inspector, .result, .head')
+              .getBoundingClientRect();
             return e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline'
               || box.right > frame.right + 1;
           }).map((e) => e.textContent);""")

@@ -64,6 +64,7 @@ class Overview {
     drawRace(parts.result, scene, {
       hover: (hue) => this.set({ hue, layer: null, group: null }),
       pick: (hue) => this.pin({ hue }),
+      discard: this.trigger ? (name) => this.trigger(`discard_${name.toLowerCase()}`, true) : null,
     });
     const left = parts.layers.parentElement;
     this.layers.draw(scene, { width: left.clientWidth, height: left.clientHeight, k, font, open: state.open });
@@ -434,11 +435,12 @@ function firstRepeated(scene) {
   return Math.max(0, found);
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".overview");
   const buffer = readBuffer(data);
   root.view ??= new Overview(root);
   const view = root.view;
+  view.trigger = setTriggerValue; // a saved page has none
   if (isLate(view, buffer)) return;
   view.show(readScene(buffer));
 }

@@ -23,7 +23,7 @@ export function drawRace(host, scene, on) {
   for (const text of [`${capital(scene.noun)}s/s`, "DRAM bytes", "Kernels", "Of bound's speed"]) {
     race.append(htmlNode("div", "h right", text));
   }
-  runs.forEach((run) => race.append(...raceRow(scene, run, longest, on)));
+  runs.forEach((run) => race.append(...raceRow(scene, run, longest, on), ...editedRow(scene, run, on)));
   host.append(caption, title, race);
   fitSentence(title, SMALLEST[scene.is_presenting ? "present" : "work"]);
   fitSegments(race);
@@ -83,6 +83,26 @@ function raceRow(scene, run, longest, on) {
   track.dataset.run = run.name;
   const figures = [digitsText(run.per_s, run.per_s >= 1000 ? 4 : 3), sizeText(run.dram_bytes), run.kernels.toLocaleString("en-US"), shareText(run.bound_share)];
   return [who, track, ...figures.map((text) => htmlNode("div", `figure ${is}`, text))];
+}
+
+/**
+ * Below a run that holds to a plan: how many edits that has, and a button that discards them.
+ *
+ * @param {Scene} scene
+ * @param {Run} run
+ */
+function editedRow(scene, run, on) {
+  const text = scene[`edited_${run.name}`];
+  if (!text) return [];
+  const row = htmlNode("div", "edited", text);
+  if (on.discard) {
+    const button = htmlNode("button", "control", "discard");
+    button.title = `Run ${run.name} from its strategy alone`;
+    button.onclick = () => on.discard(run.name);
+    const separator = htmlNode("span", "control", " · ");
+    row.append(separator, button);
+  }
+  return [row];
 }
 
 /** Labels where they fit: name and time, the name, the time, or none. */
