@@ -24,12 +24,14 @@ def show(choices: Choices) -> None:
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
     with st.container(key="waiting"):  # so that the picture before keeps its place, paler
-        words = st.empty()
-        if not any(run.is_done for run in runs.values()):
+        if any(run.is_done for run in runs.values()):
+            frame.wait_for_first(runs)  # an empty place here would move the first screen down
+        else:
+            words = st.empty()
             with words:
                 _say_what_is_shown()
-        frame.wait_for_first(runs)
-        words.empty()
+            frame.wait_for_first(runs)
+            words.empty()
     drawn, pending = frame.outcome(runs)
     beside, changed = equal_run(choices, drawn), changed_run(choices, drawn)
     awaited = {**_awaited(beside, drawn), **_awaited_change(changed)}
