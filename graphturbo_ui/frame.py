@@ -12,7 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.progress import bar
-from graphturbo_ui.refusals import show_refusal
+from graphturbo_ui.refusals import offer_way_back, show_page_of_refusal, show_refusal
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.text import Sink, safe_text
@@ -40,7 +40,7 @@ def begin(pages: Sequence[StreamlitPage]) -> bool:
     for note in state.notes():
         st.info(safe_text(note, Sink.MARKDOWN, 1000), icon=":material/link:")
     if refused is not None:
-        show_refusal(refused)
+        show_page_of_refusal(refused)
     return refused is None
 
 
@@ -51,7 +51,7 @@ def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
         try:
             page(cast(Choices, state.choices()))
         except GraphTurboError as error:
-            show_refusal(error)
+            show_page_of_refusal(error)
         except WorkerError:
             st.error(BUG)
 
@@ -155,8 +155,12 @@ def outcome(runs: Runs) -> tuple[Runs, Runs]:
         if done[name].is_cancelled:
             continue
         refused.setdefault(error.line(), []).append(name)
+    is_page = len(errors) == len(runs) and len(refused) == 1
+    show = show_page_of_refusal if is_page else show_refusal
     for names in refused.values():
-        show_refusal(errors[names[0]], " and ".join(names))
+        show(errors[names[0]], " and ".join(names))
+    if len(errors) == len(runs) and len(refused) > 1:
+        offer_way_back()
     drawn = {name: run for name, run in done.items() if name not in errors}
     return drawn, {name: run for name, run in runs.items() if name not in done}
 

@@ -90,6 +90,8 @@ interface Header {
   state?: string;
   helps?: string;
   keys?: string;
+  edited_A?: string;
+  edited_B?: string;
   digest?: string;
 }
 

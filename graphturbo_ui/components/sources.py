@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
@@ -116,9 +117,14 @@ class Screen:
         """All scripts as one module."""
         return bundle(FOLDER / self.name / f"{self.name}.js")
 
-    def draw(self, buffer: bytes) -> None:
-        """Draw it on the page; what is selected reaches the page by `link.py`."""
-        _component(self)(data=stamped(self.name, buffer), key=self.name, height="content")
+    def draw(self, buffer: bytes, **on_change: Any) -> None:
+        """Draw it on the page; what is selected reaches the page by `link.py`.
+
+        `on_change`: `on_NAME_change`, called where the screen's script triggers NAME.
+        """
+        _component(self)(
+            data=stamped(self.name, buffer), key=self.name, height="content", **on_change
+        )
 
 
 OVERVIEW, ALGORITHMS = Screen("overview"), Screen("algorithms")

@@ -11,6 +11,7 @@ from graphturbo_ui.equal_run import equal_run
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.session.choices import Choices
+from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.views.below import below
 from graphturbo_ui.views.edit_plan import present_edits
 from graphturbo_ui.views.overview import overview
@@ -22,11 +23,20 @@ def show(choices: Choices) -> None:
     """The whole page: the first screen, and below it the views that are chosen."""
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
-    place = frame.wait_for_first(runs)
+    with st.container(key="waiting"):  # so that the picture before keeps its place, paler
+        if any(run.is_done for run in runs.values()):
+            place = frame.wait_for_first(runs)  # an empty place here would move the first screen down
+        else:
+            words = st.empty()
+            with words:
+                _say_what_is_shown()
+            place = frame.wait_for_first(runs)
+            words.empty()
     drawn, pending = frame.outcome(runs)
     beside, changed = equal_run(choices, drawn), changed_run(choices, drawn)
     awaited = {**_awaited(beside, drawn), **_awaited_change(changed)}
     if drawn:
+        state.keep_drawn(choices.widgets())
         overview(drawn, pending, beside, change_text(changed, drawn))
     with st.container():
         present_edits(runs, drawn)
@@ -34,6 +44,17 @@ def show(choices: Choices) -> None:
         below(drawn, pending, beside)
         sharing(choices, drawn, beside)
     frame.finish({**pending, **awaited}, place)
+
+
+def _say_what_is_shown() -> None:
+    """Of which choices the pale picture is; a session without one has nothing to say."""
+    drawn = state.drawn_before()
+    if drawn:
+        model, chip = (
+            safe_text(state.short_name(str(drawn[key])), Sink.MARKDOWN, 60)
+            for key in ("model", "chip")
+        )
+        st.caption(f"Until it is there, the page below still shows {model} on {chip}.")
 
 
 def _awaited(beside: Run | str | None, drawn: Runs) -> Runs:

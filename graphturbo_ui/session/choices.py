@@ -89,6 +89,17 @@ class Choices:
             named += [(f"set_{key}", text) for text in query.texts_of(options)]
         return named
 
+    def widgets(self) -> dict[str, object]:
+        """The values of the bar's widgets that make these choices, by key; options apart."""
+        return {
+            "model": self.model,
+            "chip": self.chip,
+            **{key: side.strategy for key, side in self.sides.items()},
+            "batch": self.batch,
+            "dtype": self.dtype,
+            **{state.dimension_key(name): size for name, size in self.dims.items()},
+        }
+
     def command(self) -> str:
         """The command line that computes the same two runs; a run each where they differ in more.
 

@@ -11,10 +11,12 @@ from graphturbo_core.export.edit_list import (
     NO_EDITS,
     EditEntry,
     Edits,
+    edit_entries,
     edits_in,
     plan_with,
     without,
 )
+from graphturbo_core.units import counted
 from graphturbo_ui.session import run_state, state
 
 
@@ -27,13 +29,21 @@ class Draft:
 
 
 def _origin(key: str) -> tuple[str, str]:
-    return state.chosen_model(), run_state.plan_digest(key)
+    return state.chosen("model"), run_state.plan_digest(key)
 
 
 def held_edits(key: str) -> Edits:
     """The edits of the plan that a run holds to."""
     held = run_state.held_plan(key)
     return edits_in(held) if held else NO_EDITS
+
+
+def edited_text(key: str) -> str:
+    """`Plan edited: 2 changes`, of a run that holds to a plan; `From a plan file` without edits."""
+    if not run_state.held_plan(key):
+        return ""
+    count = len(edit_entries(held_edits(key)))
+    return f"Plan edited: {counted(count, 'change')}" if count else "From a plan file"
 
 
 def draft(key: str) -> Edits:

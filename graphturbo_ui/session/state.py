@@ -34,6 +34,8 @@ from graphturbo_ui.session.store import Upload, upload_store
 from graphturbo_ui.text import safe_text
 
 Value = TypeVar("Value")
+FIRST_CHOICES = ("model", "chip", "a", "b", "batch", "dtype")
+"""Names of the choices without which nothing is drawn."""
 PRESENT = "present"
 """The query name that is 1 while somebody presents."""
 
@@ -254,15 +256,43 @@ def _uploads(key: str) -> tuple[str, ...]:
     return kept(f"{key}_uploads", ())
 
 
-def chosen_model() -> str:
-    """The label that the model's box shows."""
-    label: str = st.session_state["model"]
+def chosen(key: str) -> str:
+    """The label that the box of the model, or of the chip, shows."""
+    label: str = st.session_state[key]
     return label
 
 
 def set_sizes(sizes: Mapping[str, int]) -> None:
     """Give widgets of sizes, by key, their numbers; before they are drawn, so from a callback."""
     st.session_state.update(sizes)
+
+
+def set_choices(values: Mapping[str, object]) -> None:
+    """Give widgets of the bar, by key, these values; before they are drawn, so from a callback."""
+    st.session_state.update(values)
+
+
+def keep_drawn(values: Mapping[str, object]) -> None:
+    """Keep choices that could be drawn, by the keys of their widgets, as a way back to them."""
+    st.session_state["drawn"] = dict(values)
+
+
+def drawn_before() -> Mapping[str, object]:
+    """The choices that were drawn last; nothing where none were."""
+    return kept("drawn", {})
+
+
+def last_drawn() -> Mapping[str, object]:
+    """The same; those of a new session, where none were."""
+    return drawn_before() or {
+        field.key: field.default for field in query_fields() if field.key in FIRST_CHOICES
+    }
+
+
+def short_name(label: str) -> str:
+    """A model's or chip's name without the digest of an upload."""
+    named = UPLOAD.fullmatch(label)
+    return named[1] if named else label
 
 
 def is_upload(label: str) -> bool:

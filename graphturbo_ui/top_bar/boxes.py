@@ -93,7 +93,7 @@ def sizes_of(label: str) -> tuple[bytes, str, Sizes]:
 
 def _take_sizes() -> None:
     """Another model was chosen: its own sizes, not those of the one before."""
-    _, _, sizes = sizes_of(state.chosen_model())
+    _, _, sizes = sizes_of(state.chosen("model"))
     keyed = {state.dimension_key(symbol): size for symbol, size in sizes.dims.items()}
     state.set_sizes({"batch": sizes.batch, **keyed})
 
@@ -106,6 +106,8 @@ def _uploader(key: str, label: str, kinds: list[str]) -> None:
     refused = state.refusal(key)
     if refused is not None:
         show_refusal(refused)
+        shown = state.short_name(state.chosen(key))
+        st.caption(f"The page still shows {safe_text(shown, Sink.MARKDOWN)}.")
 
 
 def _check_model(data: bytes, _: str) -> None:

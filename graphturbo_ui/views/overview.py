@@ -11,7 +11,7 @@ from graphturbo_ui.components.sources import FOLDER, OVERVIEW
 from graphturbo_ui.equal_run import equal_report
 from graphturbo_ui.figures.canvases import overview_bytes
 from graphturbo_ui.jobs import Run, Runs
-from graphturbo_ui.session import state
+from graphturbo_ui.session import drafts, query, run_state, state
 from graphturbo_ui.shown import reports_of, view
 
 
@@ -25,6 +25,7 @@ def overview(runs: Runs, pending: Runs, beside: Run | str | None, helps: str) ->
         "beside": beside_text(reports[0], reports[1], equal) if reports[1:] else "",
         "state": _state(runs, pending),
         "helps": helps,
+        **{f"edited_{name}": drafts.edited_text(name.lower()) for name in runs},
         "keys": " ".join(run.key[:16] for run in runs.values()),
     }
     is_presenting = state.is_presenting()
@@ -32,7 +33,13 @@ def overview(runs: Runs, pending: Runs, beside: Run | str | None, helps: str) ->
     for style in ("page.css", "presenting.css")[: 1 + is_presenting]:
         st.html(FOLDER / OVERVIEW.name / style)
     with st.container(key="overview_place"):
-        OVERVIEW.draw(view(f"overview {is_presenting} {said}", make, runs))
+        OVERVIEW.draw(
+            view(f"overview {is_presenting} {said}", make, runs),
+            **{
+                f"on_discard_{key}_change": partial(run_state.drop_plan, key)
+                for key in query.RUN_KEYS
+            },
+        )
 
 
 def _state(runs: Runs, pending: Runs) -> str:

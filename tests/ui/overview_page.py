@@ -114,6 +114,28 @@ class Overview:
         return [Drawn(**found) for found in self.run(TEXTS)]
 
     @property
+    def cut(self) -> list[str]:
+        """Texts beside the pictures that are cut; those of a layer's own name may be."""
+        return self.run("""return [...root.querySelectorAll('.result *, .head *, .inspector *')]
+          .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+          .filter((e) => e.checkVisibility() && !e.closest('.first, .who'))
+          .filter((e) => {
+            const box = e.getBoundingClientRect();
+            const frame = e.closest('.segments > div, .inspector, .result, .head')
+              .getBoundingClientRect();
+            return e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline'
+              || box.right > frame.right + 1;
+          }).map((e) => e.textContent);""")
+
+    @property
+    def smallest(self) -> float:
+        """Pixels of the smallest text."""
+        return self.run("""return Math.min(...[...root.querySelectorAll('*')]
+          .filter((e) => e.checkVisibility())
+          .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+          .map((e) => parseFloat(getComputedStyle(e).fontSize)));""")
+
+    @property
     def said(self) -> str:
         """The line at the foot."""
         return self.page.locator(".overview .inspector").inner_text()

@@ -67,7 +67,7 @@ export class Pen {
     this.rect(x + (isB ? 0 : 0.75), y - size * 0.78 + (isB ? 0 : 0.75), size - (isB ? 0 : 1.5), size - (isB ? 0 : 1.5),
       isB ? "var(--ink)" : "none", { rx: 4, ...(isB ? {} : { stroke: "var(--ink)", "stroke-width": 1.5 }) });
     this.text(x + size / 2, y - size * 0.78 + size * 0.76, name, {
-      size: 11, weight: 700, anchor: "middle", fill: isB ? "var(--card)" : "var(--ink)",
+      size: 12, weight: 700, anchor: "middle", fill: isB ? "var(--card)" : "var(--ink)",
     });
   }
 

@@ -12,26 +12,61 @@ import { countText, shareText, sizeText, timeText } from "./words.js";
  */
 export function drawInspector(host, scene, focus, on) {
   const cells = cellsFor(scene, focus);
-  host.replaceChildren(...cells.map(({ caption, parts, hue, isWide }) => {
+  const nodes = cells.map(({ caption, parts, hue }) => {
     const value = htmlNode("div", "value", ...parts.map((part) => (typeof part === "string" ? part : htmlNode("b", "", part.b))));
     const text = htmlNode("div", "", htmlNode("div", "caption", caption), value);
-    const cell = htmlNode("div", `cell${isWide ? " wide" : ""}`, text);
+    const cell = htmlNode("div", "cell", text);
     if (hue === undefined) return cell;
     const swatch = htmlNode("div", "swatch");
     swatch.style.background = hue < 0 ? "var(--ink)" : `var(--g${hue}, var(--rest))`;
     cell.prepend(swatch);
     cell.classList.add("first");
+    cell.title = `${caption}: ${value.textContent}`;
     return cell;
-  }));
+  });
+  host.replaceChildren(...nodes);
   if (focus.group !== null && focus.group !== undefined && on.edit) {
     const edit = htmlNode("button", "small control", "Edit plan");
     edit.title = "Merge, split or move this sub-graph, and run B again";
     edit.onclick = on.edit;
     host.append(edit);
   }
+  fitCells(host, cells, nodes);
 }
 
-/** @param {Scene} scene */
+/**
+ * A line of cells without one that is cut: shorter words, then fewer cells. Cells with `spare` go
+ * first, the largest before others; then the last ones.
+ *
+ * @param {Cell[]} cells
+ */
+function fitCells(host, cells, nodes) {
+  const { flexWrap, paddingRight } = getComputedStyle(host);
+  if (flexWrap === "wrap") return;
+  const right = host.getBoundingClientRect().right - Number.parseFloat(paddingRight) + 0.5;
+  const fits = () => host.lastElementChild.getBoundingClientRect().right <= right;
+  cells.forEach(({ shorter }, n) => {
+    if (shorter && !fits()) nodes[n].querySelector(".value").textContent = shorter;
+  });
+  const order = [...cells.keys()].slice(1).sort((one, other) => (
+    (cells[other].spare ?? 0) - (cells[one].spare ?? 0) || other - one
+  ));
+  for (const n of order) {
+    if (fits()) return;
+    nodes[n].remove();
+  }
+}
+
+/**
+ * A caption with a value: texts, or `{ b }` for bold ones. `shorter`: the value in fewer words.
+ *
+ * @typedef {{ caption: string, parts: (string | { b: string })[], hue?: number, shorter?: string, spare?: number }} Cell
+ */
+
+/**
+ * @param {Scene} scene
+ * @returns {Cell[]}
+ */
 function cellsFor(scene, { layer = null, group = null, hue = null, time = null }) {
   if (layer !== null) return layerCells(scene, layer);
   if (time !== null) return timeCells(scene, time);
@@ -78,7 +113,7 @@ function layerCells(scene, layer) {
 
 /** @param {Scene} scene */
 function timeCells(scene, time) {
-  /** @type {{ caption: string, parts: (string | { b: string })[], hue?: number }[]} */
+  /** @type {Cell[]} */
   const cells = [{ caption: "Playhead", parts: [{ b: timeText(time) }], hue: -1 }];
   for (const run of scene.runs) {
     if (time >= run.total) {
@@ -135,13 +170,15 @@ function groupCells(scene, number) {
 function reasonCells(run, number) {
   const own = run.reasons.filter(({ group }) => group === number);
   const merged = own.find(({ is_merged: isMerged }) => isMerged);
+  /** @type {Cell[]} */
   const cells = [];
-  if (merged) cells.push({ caption: `Why merged, ${countText(merged.times, "time")}`, parts: [mergedText(merged)] });
+  if (merged) cells.push({ caption: `Why merged, ${countText(merged.times, "time")}`, parts: [mergedText(merged)], spare: 2 });
   const refused = own.filter(({ is_merged: isMerged }) => !isMerged);
   if (refused.length) {
     const isCut = refused.every(({ cause, fewest_pieces: fewest }) => cause === "refetch" && fewest);
     const caption = isCut ? "Not further: it would cut" : "Not merged further";
-    cells.push({ caption, parts: [refusedText(run, number, refused, isCut)], isWide: true });
+    const said = refusedTexts(run, number, refused, isCut);
+    cells.push({ caption, parts: [said.slice(0, 2).join("; ")], shorter: said[0], spare: 1 });
   }
   return cells;
 }
@@ -157,11 +194,11 @@ function mergedText({ cause, fewest_pieces: fewest, most_pieces: most }) {
 }
 
 /**
- * `stage 2 into 8, not 4; …`: one phrase per neighbour; `isCut`: the caption says that it is cut.
+ * `stage 2 into 8, not 4`: one phrase per neighbour; `isCut`: the caption says that it is cut.
  *
  * @param {Run} run
  */
-function refusedText(run, number, refused, isCut) {
+function refusedTexts(run, number, refused, isCut) {
   const own = run.groups[number];
   const said = refused.map(({ cause, fewest_pieces: fewest, most_pieces: most, other_layer: layer }) => {
     const other = layer >= 0 ? layerTitle(run, layer) : "a neighbour";
@@ -176,7 +213,7 @@ function refusedText(run, number, refused, isCut) {
       user: `with ${other}: the plan forbids it`,
     }[cause] ?? `with ${other}: a rule forbids it`;
   });
-  return [...new Set(said)].slice(0, 2).join("; ");
+  return [...new Set(said)];
 }
 
 /**

@@ -11,6 +11,8 @@ const GAPS = { numbers: 6, a: 9, graph: 9, b: 10, labels: 14, lb: 16, gb: 0 };
 const PAD = 16;
 const FOOT = 10;
 const HEAD = 47;
+const TITLE_LINE = 16;
+const PRESENTED = 1.3; // above this scale somebody presents
 const LINE_PITCH = 3; // pixels per line where pieces are too narrow for boxes
 const NARROW = 4;
 const BRACKET = 20; // room for a bracket with words along it
@@ -31,10 +33,11 @@ export class LayersPanel {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.replaceChildren();
     const pen = new Pen(this.svg, k, font);
-    const top = HEAD * k;
-    this.rows = arrangedRows(scene, open, top, height - top - FOOT);
     this.folded = foldedBlocks(scene, open);
     this.columns = this.columnsFor(pen, width);
+    this.lift = this.hasRoomForTitles(pen) ? 0 : TITLE_LINE * k;
+    const top = HEAD * k + this.lift;
+    this.rows = arrangedRows(scene, open, top, height - top - FOOT);
     this.drawHeads(pen);
     this.boxes = {};
     this.above = []; // what no veil may hide: numbers and lines
@@ -66,9 +69,20 @@ export class LayersPanel {
     return found;
   }
 
+  /** Whether `LB` and `GB` stand between the badges of A and B; else they have a line above. */
+  hasRoomForTitles(pen) {
+    const { lb, gb } = this.columns;
+    return ["LB", "GB"].every((title, n) => pen.width(title, 13, 600) <= [lb, gb][n].width - 36 * pen.k);
+  }
+
+  /** Baselines of the two lines of heads. */
+  headLines(pen) {
+    return [15 * pen.k + this.lift, 31 * pen.k + this.lift];
+  }
+
   drawHeads(pen) {
     const { scene, columns } = this;
-    const [first, second] = [15 * pen.k, 31 * pen.k];
+    const [first, second] = this.headLines(pen);
     const ink = { weight: 600, fill: "var(--ink)", size: 13 };
     for (const run of scene.runs) {
       const { x, width } = columns[run.name.toLowerCase()];
@@ -281,19 +295,20 @@ export class LayersPanel {
   drawMemory(pen, name, title, capacity, peak, mean) {
     if (!capacity && this.scene.runs.every((run) => !Math.max(...run[peak]))) {
       const { x, width } = this.columns[name];
-      pen.text(x + width / 2, 15 * pen.k, `no ${title}`, { anchor: "middle", fill: "var(--ink3)", size: 13 });
+      pen.text(x + width / 2, this.headLines(pen)[0], `no ${title}`, { anchor: "middle", fill: "var(--ink3)", size: 13 });
       return;
     }
     const { scene, rows } = this;
     const { x, width } = this.columns[name];
-    const [first, second] = [15 * pen.k, 31 * pen.k];
+    const [first, second] = this.headLines(pen);
     const middle = x + width / 2;
     const most = Math.max(1, capacity);
     const scale = (width / 2 - 2) / most;
     const hues = scene.hues.titles.length;
     pen.badge(x, first, "A");
     pen.badge(x + width - 15 * pen.k, first, "B");
-    pen.text(middle, first, pen.fit([title, title.split(" ")[0]], width - 40 * pen.k, 13, 600), { anchor: "middle", weight: 600, fill: "var(--ink)", size: 13 });
+    const room = this.lift ? width : width - 36 * pen.k;
+    pen.text(middle, 15 * pen.k, pen.fit([title, title.split(" ")[0]], room, 13, 600), { anchor: "middle", weight: 600, fill: "var(--ink)", size: 13 });
     const said = sizeText(capacity, true);
     const small = { size: 12, fill: "var(--ink3)" };
     if (2 * pen.width(said, 12) + 6 < width) {
@@ -449,15 +464,17 @@ function columnTexts(scene) {
  * @param {Run} run
  */
 function numbers(pen, column, run, boxes, { top, height, bands, hues }) {
+  const least = pen.k > PRESENTED ? 18 : 11;
   const textOf = ({ round, kernel }) => String(kernelNumber(run, round, kernel));
-  const sizeOf = (some) => [13, 12, 11].find((own) => some.every((box) => pen.width(textOf(box), own, 600) + 3 <= (box.x1 - box.x0) * column.width));
+  const fits = (own, some) => some.every((box) => pen.width(textOf(box), own, 600) + 3 <= (box.x1 - box.x0) * column.width);
+  const sizeOf = (some) => [13, 12, 11].find((own) => own * pen.k >= least && fits(own, some));
   const first = boxes.filter(({ round }) => !round);
   const ofAll = sizeOf(boxes);
   const [drawn, size] = ofAll ? [boxes, ofAll] : [first, sizeOf(first)];
   if (!size) return;
   for (const box of drawn) {
     const text = textOf(box);
-    if ((box.y1 - box.y0) * height < 13) continue;
+    if ((box.y1 - box.y0) * height < Math.max(13, 0.9 * size * pen.k)) continue;
     const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
     const middle = top + ((box.y0 + box.y1) / 2) * height;
     const { hue } = bands.find(({ foot }) => middle < foot) ?? bands.at(-1);

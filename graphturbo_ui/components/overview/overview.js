@@ -22,6 +22,7 @@ class Overview {
     this.layers = new LayersPanel(this.parts.layers);
     this.time = new TimePanel(this.parts.bars, this.parts.time);
     this.state = { layer: null, group: null, hue: null, pin: {}, time: null, lens: null, open: new Set([0]) };
+    this.trigger = null; // tells the app what a button asks for; a saved page has none
     this.player = new Player(() => this.longest(), (time) => this.playTo(time), () => this.showPlay());
     this.bind();
     new ResizeObserver(inNextFrame(() => root.isConnected && this.scene && this.draw())).observe(root);
@@ -59,15 +60,18 @@ class Overview {
     drawRace(parts.result, scene, {
       hover: (hue) => this.set({ hue, layer: null, group: null }),
       pick: (hue) => this.pin({ hue }),
+      discard: this.trigger ? (name) => this.trigger(`discard_${name.toLowerCase()}`, true) : null,
     });
     const left = parts.layers.parentElement;
     this.layers.draw(scene, { width: left.clientWidth, height: left.clientHeight, k, font, open: state.open });
     this.drawTime(k, font);
-    parts.layers_sub.textContent = scene.blocks.length ? "one row per layer of the open block, one box per kernel" : "one row per layer, one box per kernel";
+    const row = scene.blocks.length ? "one row per layer of the open block" : "one row per layer";
+    sayInRoom(parts.layers_sub, [`${row}, one box per kernel`, row, ""]);
     const idle = scene.runs.at(-1).idle_clusters;
     const cluster = idle ? `one cluster (${idle} of ${scene.chip.clusters} idle)` : "one cluster";
-    parts.time_sub.textContent = `${cluster}, one time scale, ${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
+    const samples = `${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
     parts.cores.hidden = !this.canOpen("Every core");
+    sayInRoom(parts.time_sub, [`${cluster}, one time scale, ${samples}`, `${cluster}, ${samples}`, cluster, ""]);
     this.overlays();
     this.expose();
   }
@@ -379,6 +383,14 @@ class Overview {
   }
 }
 
+/** The first of these texts that is not cut. */
+function sayInRoom(host, texts) {
+  for (const text of texts) {
+    host.textContent = text;
+    if (host.scrollWidth <= host.clientWidth) return;
+  }
+}
+
 /** Scroll to what the page is about to draw, and stay there while what is above it grows. */
 function scrollWhenThere(selector) {
   const until = performance.now() + 4000;
@@ -392,11 +404,12 @@ function scrollWhenThere(selector) {
   step();
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".overview");
   const buffer = readBuffer(data);
   root.view ??= new Overview(root);
   const view = root.view;
+  view.trigger = setTriggerValue ?? null;
   if (isLate(view, buffer)) return;
   view.show(readScene(buffer));
 }

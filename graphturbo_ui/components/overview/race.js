@@ -5,6 +5,7 @@ import { hueSeconds } from "./runs.js";
 import { countText, digitsText, shareText, sizeText, timeText } from "./words.js";
 
 const SHORT = 3; // pixels below which a segment is left out
+const SMALLEST = { present: 26, work: 20 }; // pixels of the sentence, below which it wraps
 
 /**
  * Draw the sentence and the race into `host`; `on` has hover and click of a hue.
@@ -23,17 +24,28 @@ export function drawRace(host, scene, on) {
     race.append(htmlNode("div", "h right", text));
   }
   race.lastChild.title = "Lower bound of the time, divided by the time: 100 % is as fast as model and chip allow";
-  runs.forEach((run) => race.append(...raceRow(scene, run, longest, on)));
+  runs.forEach((run) => race.append(...raceRow(scene, run, longest, on), ...editedRow(scene, run, on)));
   host.append(caption, title, race);
+  fitSentence(title, SMALLEST[scene.is_presenting ? "present" : "work"]);
   fitSegments(race);
-  placeBound(race, scene, longest);
+  placeNotes(race, scene, placeBound(race, scene, longest));
+}
+
+/** A sentence wider than its line is drawn smaller, down to `least` pixels; then it wraps. */
+function fitSentence(title, least) {
+  const style = getComputedStyle(title);
+  if (style.whiteSpace === "normal") return;
+  const share = title.clientWidth / title.scrollWidth;
+  const size = Math.max(least, Math.floor(Number.parseFloat(style.fontSize) * share * 4) / 4);
+  if (share >= 1) return;
+  title.style.fontSize = `${size}px`;
+  if (title.scrollWidth > title.clientWidth) title.style.whiteSpace = "normal";
 }
 
 /** @param {Scene} scene */
 function headingText(scene) {
   const by = { group: "by B's groups", stage: "by stages", kind: "by kinds of B's groups" }[scene.hues.meaning];
-  const beside = scene.beside ? `; ${scene.beside}` : "";
-  return `Time of ${countText(scene.batch, scene.noun)}, ${by}${beside}`;
+  return `Time of ${countText(scene.batch, scene.noun)}, ${by}`;
 }
 
 function capital(text) {
@@ -74,6 +86,26 @@ function raceRow(scene, run, longest, on) {
   return [who, track, ...figures.map((text) => htmlNode("div", `figure ${is}`, text))];
 }
 
+/**
+ * Below a run that holds to a plan: how many edits that has, and a button that discards them.
+ *
+ * @param {Scene} scene
+ * @param {Run} run
+ */
+function editedRow(scene, run, on) {
+  const text = scene[`edited_${run.name}`];
+  if (!text) return [];
+  const row = htmlNode("div", "edited", text);
+  if (on.discard) {
+    const button = htmlNode("button", "control", "discard");
+    button.title = `Run ${run.name} from its strategy alone`;
+    button.onclick = () => on.discard(run.name);
+    const separator = htmlNode("span", "control", " · ");
+    row.append(separator, button);
+  }
+  return [row];
+}
+
 /** Labels where they fit: name and time, the name, the time, or none. */
 function fitSegments(race) {
   for (const part of race.querySelectorAll(".segments > div")) {
@@ -89,7 +121,7 @@ function fitSegments(race) {
 }
 
 /**
- * The lower bound as a dashed line in the last run's track, and its words where there is room.
+ * The lower bound as a dashed line in the last run's track; the place of words behind that run.
  *
  * @param {Scene} scene
  */
@@ -97,7 +129,6 @@ function placeBound(race, scene, longest) {
   const run = scene.runs.at(-1);
   const track = race.querySelector(`.track[data-run="${run.name}"]`);
   const total = track.querySelector(".total");
-  const room = track.clientWidth;
   const plot = track.querySelector(".segments").clientWidth / (run.total / longest);
   const at = (scene.bound_s / longest) * plot;
   const line = htmlNode("div", "bound");
@@ -105,18 +136,37 @@ function placeBound(race, scene, longest) {
   line.title = `Lower bound of model and chip: ${timeText(scene.bound_s)}`;
   track.append(line);
   moveLabels(track, at);
-  const bound = `lower bound of model and chip, ${timeText(scene.bound_s)}`;
-  const left = total.offsetLeft + total.offsetWidth + 14;
   const words = htmlNode("div", "bound-words");
-  words.style.left = `${left}px`;
+  words.style.left = `${total.offsetLeft + total.offsetWidth + 14}px`;
   track.append(words);
-  // In the track what has room there, in the heading the rest.
-  for (const [inTrack, inHeading] of [[[`dashed: ${bound}`, scene.helps], []], [[`dashed: ${bound}`], [scene.helps]], [[scene.helps], [`dashed: ${bound}`]], [[], [`dashed: ${bound}`, scene.helps]]]) {
-    words.textContent = inTrack.filter(Boolean).join("; ");
-    if (left + words.scrollWidth > room) continue;
-    race.children[1].textContent = [race.children[1].textContent, ...inHeading].filter(Boolean).join("; ");
-    return;
+  return words;
+}
+
+/**
+ * Each note where it has room: behind B's time, else in the heading. The bound's words and the
+ * change of the chip are left out without room; in what A and B differ has a line of its own then.
+ *
+ * @param {Scene} scene
+ */
+function placeNotes(race, scene, words) {
+  const heading = race.children[1];
+  const fits = (node) => getComputedStyle(node).whiteSpace === "normal" || node.scrollWidth <= node.clientWidth;
+  const put = (node, text, separator) => {
+    const before = node.textContent;
+    node.textContent = before ? `${before}${separator}${text}` : text;
+    if (fits(node)) return true;
+    node.textContent = before;
+    return false;
+  };
+  if (scene.beside && !put(heading, scene.beside, "; ")) {
+    heading.style.whiteSpace = "normal";
+    put(heading, scene.beside, "; ");
   }
+  const bound = timeText(scene.bound_s);
+  const [long, short] = [`dashed: lower bound of model and chip, ${bound}`, `dashed: lower bound, ${bound}`];
+  const isSaid = put(words, long, "; ") || put(heading, long, "; ") || put(words, short, "; ");
+  if (!isSaid) put(heading, short, "; ");
+  if (scene.helps && !put(words, scene.helps, "; ")) put(heading, scene.helps, "; ");
 }
 
 /** A label that the bound's line would cross moves to its right, or goes. */

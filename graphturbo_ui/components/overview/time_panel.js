@@ -14,6 +14,8 @@ const NAMES = { flight: "Layers at once", matrix: "Matrix", vector: "Vector", mo
 const WEIGHTS = { flight: 20, matrix: 34, vector: 10, move: 10, dma: 11, link: 22 };
 const LENS_WEIGHTS = { flight: 30, matrix: 52, vector: 19, move: 19, dma: 19, link: 32 };
 const ALL = ["flight", "matrix", "vector", "move", "dma", "link"];
+const PRESENTED = 1.3; // above this scale somebody presents; a low lens has rows of 18 px then
+const MAIN = ["flight", "matrix", "dma", "link"];
 const FEW = ["flight", "matrix", "link"];
 const REPEATED = 0.45; // of a veil over rounds that repeat the drawn one
 const PALE = 0.26; // how strong the other layers stay
@@ -57,9 +59,10 @@ export class TimePanel {
     const isLow = height < 520 * k;
     const has = (name) => scene.runs.some((run) => run.engines[name] !== 0);
     const list = (isLow ? FEW : ALL).filter(has);
-    const [head, axis, lensHead, strip] = [22 * k, 20 * k, 38 * k, 17 * k];
+    const [head, axis, lensHead, strip] = [22 * k, 21 * k, 38 * k, 17 * k];
     const free = height - scene.runs.length * head - 2 * axis - lensHead - strip - 10;
-    const each = scene.runs.length > 1 ? free * 0.27 : free * 0.4;
+    const rows = height < 320 * k && k > PRESENTED ? MAIN : ALL;
+    const each = scene.runs.length > 1 ? free * (rows === MAIN ? 0.28 : 0.27) : free * 0.4;
     this.x0 = PAD + GUTTER * k;
     this.x1 = this.width - RIGHT;
     this.plot = Math.max(40, this.x1 - this.x0);
@@ -77,7 +80,7 @@ export class TimePanel {
     this.lensTop = y;
     this.stripY = y + lensHead;
     this.stripHeight = strip - 3;
-    this.blocks.lens = stacked(ALL.filter(has), LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)), k);
+    this.blocks.lens = stacked(rows.filter(has), LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)), k);
     this.lensAxisY = height - axis - 2;
   }
 
@@ -158,7 +161,8 @@ export class TimePanel {
       pen.path(`M${from + 8} ${middle}H${centre - width / 2}M${centre + width / 2} ${middle}H${to - 2}M${from + 15} ${middle - 5}L${from + 7} ${middle}L${from + 15} ${middle + 5}M${to - 9} ${middle - 5}L${to - 1} ${middle}L${to - 9} ${middle + 5}`, "var(--ink)", { "stroke-width": 1.5 });
       pen.text(centre, middle + 6 * k, text, { ...ink, size: 18 });
       const end = `${short.name} ends at ${timeText(short.total)}`;
-      if (pen.width(end, 13) < room - 20) pen.text(from + 9 * k, block.top + 12 * k, end, { size: 13 });
+      const hasLine = block.foot - block.top > 52 * k;
+      if (hasLine && pen.width(end, 13) < room - 20) pen.text(from + 9 * k, block.top + 12 * k, end, { size: 13 });
       return;
     }
     const [value, unit, word] = text.split(" ");
@@ -215,7 +219,7 @@ export class TimePanel {
         const node = pen.rect(x0, this.stripY, Math.max(0.5, x1 - x0 - (isThin ? 0 : 1)), this.stripHeight, hueFill(hue, hues), { rx: isThin ? 0 : 2, class: "kernel" });
         before = { hue, x0, x1, node };
         const text = String(kernelNumber(run, number, kernel));
-        if (pen.width(text, 11.5, 600) + 4 < x1 - x0) pen.text((x0 + x1) / 2, this.stripY + this.stripHeight - 4 * k, text, { anchor: "middle", size: 11.5, weight: 600, fill: hueInk(hue, hues) });
+        if (pen.width(text, 12, 600) + 4 < x1 - x0) pen.text((x0 + x1) / 2, this.stripY + this.stripHeight - 4 * k, text, { anchor: "middle", size: 12, weight: 600, fill: hueInk(hue, hues) });
       });
     }
     const all = kernelCount(run);

@@ -80,11 +80,10 @@ def test_texts_are_legible_and_apart(opened: Open, query: str, scheme: str) -> N
         assert [found.text for found in texts if found.size < 11] == [], width
         assert [found for found in texts if found.ratio < 4.5] == [], width
         assert [f for f in faint_texts(screen.page) if "svg" not in f.where] == [], width
-        smallest = screen.run("""return Math.min(...[...root.querySelectorAll('*')]
-          .filter((e) => e.checkVisibility())
-          .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
-          .map((e) => parseFloat(getComputedStyle(e).fontSize)));""")
-        assert smallest >= 11
+        assert screen.smallest >= 11
+        assert screen.cut == [], width
+        heads = [text for found in texts for text in found.text.split(" / ")]
+        assert {"LB", "GB"} <= {*heads}
 
 
 def test_bars_are_as_long_as_their_bytes(screen: Overview) -> None:
@@ -130,6 +129,22 @@ def test_the_race_is_to_scale_and_names_the_figures(screen: Overview) -> None:
     headline = screen.page.locator(".overview h1").inner_text()
     ratio = float(headline.removeprefix("Coarse is ").partition("×")[0])
     assert ratio == pytest.approx(totals[0] / totals[1], rel=0.01)
+
+
+def test_a_label_without_room_on_paper_is_left_out_whole(screen: Overview) -> None:
+    screen.page.emulate_media(media="print")
+    inside = screen.run("""return [...root.querySelectorAll('.segments span:not([hidden])')]
+      .map((label) => {
+        const box = label.parentElement.getBoundingClientRect();
+        const isIn = () => label.getBoundingClientRect().top < box.bottom - 1;
+        const before = isIn();
+        label.textContent = 'x'.repeat(200);
+        return [before, isIn()];
+      });""")
+    screen.page.emulate_media(media="screen")
+    screen.run("view.draw()")
+    assert len(inside) > 3
+    assert inside == [[True, False]] * len(inside)
 
 
 def test_painted_columns_are_the_shares_of_the_instructions(screen: Overview) -> None:
@@ -357,9 +372,17 @@ def test_presenting_shows_the_first_screen_alone_and_back_leads_back(screen: Ove
     expect(page.locator(".st-key-views")).to_be_hidden()
     box = screen.run("return root.getBoundingClientRect().toJSON()")
     assert (box["top"], box["bottom"]) == (0, 900)
-    texts = screen.texts()
-    assert [(a.text, b.text) for a, b in combinations(texts, 2) if a.covers(b)] == []
-    assert [found.text for found in texts if not found.isInside] == []
+    for width, height in SIZES[:2]:
+        screen.size(width, height)
+        texts = screen.texts()
+        assert [(a.text, b.text) for a, b in combinations(texts, 2) if a.covers(b)] == []
+        assert [found.text for found in texts if not found.isInside] == []
+        assert screen.cut == []
+        assert screen.smallest >= 18
+        (sentence,) = screen.run("""return [...root.querySelectorAll('h1')]
+          .map((e) => [parseFloat(getComputedStyle(e).fontSize), e.clientHeight]);""")
+        assert sentence[0] >= 26
+        assert sentence[1] < 50, "one line"
     page.go_back()
     screen.wait("root.dataset.mode === 'work'")
     expect(page.locator(".st-key-top_bar")).to_be_visible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,7 +48,8 @@ def reruns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def warnings_shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
-    monkeypatch.setattr(frame, "show_refusal", lambda error, names="": found.append(names))
+    for name in ("show_refusal", "show_page_of_refusal"):
+        monkeypatch.setattr(frame, name, lambda error, names="": found.append(names))
     return found
 
 
@@ -138,5 +140,6 @@ def test_a_run_beside_that_ends_while_the_page_is_drawn_has_it_drawn_again(
         monkeypatch.setattr(explore, name, lambda *_: None)
     monkeypatch.setattr(explore, "changed_run", lambda *_: None)
     monkeypatch.setattr(explore, "below", present)
-    explore.show(choices=None)
+    monkeypatch.setattr(explore.state, "keep_drawn", lambda _: None)
+    explore.show(choices=SimpleNamespace(widgets=dict))  # type: ignore[arg-type]
     assert reruns == ([] if is_there_before else ["rerun"])

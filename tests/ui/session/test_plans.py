@@ -141,7 +141,7 @@ def test_a_plan_that_cannot_be_followed_is_refused_and_the_other_run_shown(
 def test_a_text_that_is_no_plan_is_refused_at_once(app: AppTest, plan: str) -> None:
     prepared(app)
     give(app, "b", plan.replace("edits:", "edit:", 1))
-    assert "key edit is not known" in warnings(app)
+    assert "Key edit is not known" in warnings(app)
     assert "plan_b" not in app.query_params
 
 
@@ -150,7 +150,7 @@ def test_a_plan_of_another_run_is_refused_by_name(app: AppTest, plan: str) -> No
     give(app, "a", plan)
     assert app.selectbox(key="a").value == B
     app.number_input(key="batch").set_value(32).run()
-    assert "the plan is for another graph" in warnings(app)
+    assert "The plan is for another graph" in warnings(app)
 
 
 def test_what_the_plans_differ_in_is_shown(app: AppTest, plan: str) -> None:

@@ -1,27 +1,41 @@
-"""What a refusal offers: batch 1, where the model cannot follow the batch that was asked for."""
+"""What a refusal offers: fewer samples, no plan, or the way back, where one of them is a remedy."""
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 
-def page(code: str) -> None:
-    """A refusal of A beside the box for the batch."""
+def page(code: str, kind: str = "ModelError", is_page: bool = False) -> None:
+    """A refusal of A beside the boxes for the batch and for A's strategy."""
     import streamlit as st  # noqa: PLC0415  # the function is run apart from its module
 
-    from graphturbo_core.errors import ModelError  # noqa: PLC0415
-    from graphturbo_ui.refusals import show_refusal  # noqa: PLC0415
+    from graphturbo_core import errors  # noqa: PLC0415
+    from graphturbo_ui.refusals import show_page_of_refusal, show_refusal  # noqa: PLC0415
 
     st.session_state.setdefault("batch", 16)
+    st.session_state.setdefault("a", "tvm@16")
+    st.session_state.setdefault("plan_a", "0" * 16)
     st.number_input("Batch", 1, 64, key="batch")
-    show_refusal(ModelError(code, "it does not follow the batch", "Concat", "export it anew"), "A")
+    st.text_input("A", key="a")
+    show = show_page_of_refusal if is_page else show_refusal
+    show(getattr(errors, kind)(code, "it does not fit", "Concat", "export it anew"), "A")
 
 
-def shown(code: str) -> AppTest:
+def shown(code: str, kind: str = "ModelError", is_page: bool = False) -> AppTest:
     """The page after its first run."""
-    test = AppTest.from_function(page, kwargs={"code": code}).run()
+    given = {"code": code, "kind": kind, "is_page": is_page}
+    test = AppTest.from_function(page, kwargs=given).run()
     assert not test.exception
     return test
+
+
+def test_it_says_what_where_and_what_helps() -> None:
+    (warning,) = shown("SUB_GRAPH").warning
+    assert warning.value.split("  \n") == [
+        "A cannot be computed.", "**It does not fit**", "Concat", "What helps: export it anew",
+        "Code SUB\\_GRAPH",
+    ]  # fmt: skip
 
 
 def test_a_batch_that_cannot_be_had_offers_batch_1() -> None:
@@ -35,5 +49,42 @@ def test_a_batch_that_cannot_be_had_offers_batch_1() -> None:
     assert not test.button
 
 
+def test_a_run_that_is_too_large_offers_fewer_samples_at_once() -> None:
+    test = shown("TOO_MANY_INSTRUCTIONS", "CapacityError")
+    assert [button.label for button in test.button] == [
+        "Use cluster batch 1 for A", "Use batch 1 instead",
+    ]  # fmt: skip
+    test.button[0].click().run()
+    assert test.session_state["a"] == "tvm@1"
+    assert [button.label for button in test.button] == ["Use batch 1 instead"]
+
+
+def test_a_plan_that_cannot_be_followed_can_be_discarded() -> None:
+    test = shown("PLAN_SPLIT", "PlanError")
+    (button,) = test.button
+    assert button.label == "Discard the plan of A"
+    button.click().run()
+    assert test.session_state["plan_a"] == ""
+    assert not test.button
+
+
 def test_other_refusals_do_not() -> None:
     assert not shown("SUB_GRAPH").button
+
+
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        ("ModelError", "This model cannot be used as it is"),
+        ("CapacityError", "This run is too large"),
+        ("GraphTurboError", "This cannot be computed"),
+    ],
+)
+def test_a_page_of_its_own_has_a_title_and_a_way_back(kind: str, title: str) -> None:
+    test = shown("SUB_GRAPH", kind, is_page=True)
+    assert test.header[0].value == title
+    (button,) = test.button
+    assert button.label == "Back to resnet50\\-slim on stcp920"
+    button.click().run()
+    assert test.session_state["a"] == "tvm@16"
+    assert test.session_state["batch"] == 64
