@@ -25,7 +25,7 @@ def show(choices: Choices) -> None:
     state.see({name: run.key for name, run in runs.items()})
     with st.container(key="waiting"):  # so that the picture before keeps its place, paler
         if any(run.is_done for run in runs.values()):
-            place = frame.wait_for_first(runs)  # an empty place here would move the first screen down
+            place = frame.wait_for_first(runs)  # an empty place would move the first screen
         else:
             words = st.empty()
             with words:

@@ -113,7 +113,7 @@ def test_a_is_shown_while_b_is_under_way(
     (orders / "graphturbo@16").write_text("hold")
     waited: list[frame.Runs] = []
     with monkeypatch.context() as patch:
-        patch.setattr(frame, "finish", waited.append)
+        patch.setattr(frame, "finish", lambda pending, _: waited.append(pending))
         rescue = Timer(RESCUE_S, fake_worker.forget, [orders])
         rescue.start()
         app.run()
