@@ -137,6 +137,18 @@ def test_the_smallest_stage_joins_its_smaller_neighbour() -> None:
     assert fewer(four, 2, [5, 1, 2, 9]) == [ModelStage("a – c", 0, 2), ModelStage("d", 3, 3)]
 
 
+def test_a_head_that_counts_is_not_joined() -> None:
+    """Of 18 in three stages, half an even share is 3: a head of 4 stands alone, one of 2 not."""
+    four = [
+        ModelStage(title, n, n) for n, title in enumerate(("layer 0", "layer 1", "layer 2", "head"))
+    ]
+    costs = ([8, 5, 1, 4], [8, 7, 1, 2])
+    assert [[s.title for s in fewer(four, 3, cost)] for cost in costs] == [
+        ["layer 0", "layer 1 + layer 2", "head"],
+        ["layer 0", "layer 1", "layer 2 + head"],
+    ]
+
+
 def test_titles_are_words_and_numbers() -> None:
     cases = {
         ("stage1",): "stage 1",
