@@ -138,11 +138,11 @@ def test_the_smallest_stage_joins_its_smaller_neighbour() -> None:
 
 
 def test_a_head_that_counts_is_not_joined() -> None:
-    """Of 18 in three stages, half an even share is 3: a head of 4 stands alone, one of 2 not."""
+    """Of 18 in three stages, a third of an even share is 2: a head of 2 stands alone, not of 1."""
     four = [
         ModelStage(title, n, n) for n, title in enumerate(("layer 0", "layer 1", "layer 2", "head"))
     ]
-    costs = ([8, 5, 1, 4], [8, 7, 1, 2])
+    costs = ([8, 7, 1, 2], [9, 7.5, 0.5, 1])
     assert [[s.title for s in fewer(four, 3, cost)] for cost in costs] == [
         ["layer 0", "layer 1 + layer 2", "head"],
         ["layer 0", "layer 1", "layer 2 + head"],

@@ -201,22 +201,24 @@ def fewer(found: list[ModelStage], most: int, cost: Sequence[float] = ()) -> lis
     """At most so many stages: the smallest joins its smaller neighbour.
 
     `cost`: of each layer, which the size of a stage is the sum of; without it, it is its layers.
-    A stem or head of half an even share or more is joined by none that has another neighbour: in
-    one name with layers it is overlooked (our choice).
+    A stem or head of a third of an even share or more joins only where nothing else can: in one
+    name with layers it is overlooked (our choice).
     """
 
     def size(stage: ModelStage) -> float:
         return sum(cost[stage.first : stage.last + 1]) if cost else stage.layers
 
     def is_apart(stage: ModelStage) -> bool:
-        return stage.title in {STEM, HEAD} and 2 * most * size(stage) >= total
+        return stage.title in {STEM, HEAD} and 3 * most * size(stage) >= total
 
     found = list(found)
     total = sum(map(size, found))
     while len(found) > most:
-        at = min(range(len(found)), key=lambda place: size(found[place]))
-        beside = [place for place in (at - 1, at + 1) if 0 <= place < len(found)]
-        beside = [place for place in beside if not is_apart(found[place])] or beside
+        places = range(len(found))
+        free = [place for place in places if not is_apart(found[place])] or places
+        at = min(free, key=lambda place: size(found[place]))
+        beside = [place for place in (at - 1, at + 1) if place in places]
+        beside = [place for place in beside if place in free] or beside
         first, last = sorted((at, min(beside, key=lambda place: size(found[place]))))
         title = both(found[first].title, found[last].title)
         found[first : last + 1] = [ModelStage(title, found[first].first, found[last].last)]
