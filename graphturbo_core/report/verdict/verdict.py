@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -252,7 +253,8 @@ def _alone_text(found: Alone) -> str:
     share = f", and for {format_percent(found.share)} of it no other kind of engine works"
     if not found.group:
         return share
-    return f"{share} ({format_percent(found.group_share)} of that in {found.group})"
+    place = re.sub(r"^g(\d+)$", r"sub-graph \1", found.group)
+    return f"{share} ({format_percent(found.group_share)} of that in {place})"
 
 
 def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[str, str]:

@@ -102,7 +102,7 @@ def test_an_engine_kind_alone_at_work_is_told_with_its_place():
     assert alone(report, "vector") == Alone(0.0, "", 0.0)
     assert binding_text(report) == (
         "is DRAM-bound: the system DMAs are busy 80 % of the time, and for 60 % of it no other "
-        "kind of engine works (75 % of that in g1)"
+        "kind of engine works (75 % of that in sub-graph 1)"
     )
 
 
