@@ -8,7 +8,8 @@ const TARGETS = {
 TARGETS.yml = TARGETS.yaml;
 const PATIENCE_MS = 5000;
 const NOTICE_MS = 4000;
-const OPTIONAL = ["plan_a", "plan_b", "set_a", "set_b", "views", "present"];
+const OPTIONAL = ["plan_a", "plan_b", "set_a", "set_b"];
+const SEEN = ["views", "present"]; // Streamlit has these in the address at once
 const ONCE_STREAMLIT_IS_DONE_MS = 400;
 const OVERLAY_STYLE =
   "position:fixed;inset:0;z-index:2000000;display:none;align-items:center;" +
@@ -112,11 +113,11 @@ const LISTENERS = {
   },
 };
 
-// The browser's address as it names these choices: Streamlit leaves some out, or is a choice ahead.
-function addressOf(choices) {
+/** The browser's address as it names these choices, which Streamlit has in part or is ahead of. */
+function addressOf(choices, optional) {
   const url = new URL(window.location.href);
   const named = new Set(choices.map(([key]) => key));
-  for (const key of OPTIONAL) if (!named.has(key)) url.searchParams.delete(key);
+  for (const key of optional) if (!named.has(key)) url.searchParams.delete(key);
   for (const [key, values, isDefault] of choices) {
     const present = url.searchParams.getAll(key);
     if (present.join("\n") === values.join("\n") || (isDefault && !present.length)) continue;
@@ -141,13 +142,14 @@ function enter(choices) {
   const before = page.entry;
   const { pathname } = window.location;
   const entry = JSON.stringify(choices);
-  const href = addressOf(choices);
+  const href = addressOf(choices, [...OPTIONAL, ...SEEN]);
+  const now = addressOf(choices.filter(([key]) => !SEEN.includes(key)), OPTIONAL);
   if (before?.pathname === pathname && before.entry !== entry) {
     // Streamlit has written the new address over that of the entry before.
     window.history.replaceState(window.history.state, "", before.href);
-    page.push(window.history.state, "", href);
-  } else if (href !== window.location.href) {
-    window.history.replaceState(window.history.state, "", href);
+    page.push(window.history.state, "", now);
+  } else if (now !== window.location.href) {
+    window.history.replaceState(window.history.state, "", now);
   }
   page.entry = { entry, pathname, href };
 }

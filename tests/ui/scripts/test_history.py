@@ -78,3 +78,16 @@ def test_a_choice_made_before_the_last_one_is_named(page: Page) -> None:
     run(page, "b", is_presenting=True)
     assert query(page) == "?other=1&chip=b&present=1"
     assert back(page) == "?other=1&chip=b"
+
+
+def test_the_address_keeps_what_streamlit_is_ahead_with(page: Page) -> None:
+    """Escape ends Present before its run is named: the address does not go back to it."""
+    run(page, "b")
+    write(page, "&chip=b&present=1")
+    run(page, "b", wait_ms=0, is_presenting=True)
+    write(page, "&chip=b")
+    page.wait_for_timeout(NAMED_MS)
+    assert query(page) == "?other=1&chip=b"
+    run(page, "b")
+    assert query(page) == "?other=1&chip=b"
+    assert back(page) == "?other=1&chip=b&present=1"
