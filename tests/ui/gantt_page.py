@@ -131,7 +131,9 @@ def chart_of(browser: Browser, *reports: Report) -> Iterator[Chart]:
         page.evaluate(SHOW, [gantt.GANTT.js(), gantt.GANTT.html(), gantt.GANTT.css(), sent])
         page.wait_for_selector("canvas[data-ready]")
         page.get_by_label("colour by").select_option("kind")
-        yield Chart(page)
+        chart = Chart(page)
+        chart.until("scene.options.colourBy === 'kind'")
+        yield chart
     assert errors == []
 
 
