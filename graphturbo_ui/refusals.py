@@ -57,7 +57,7 @@ def show_refusal(error: GraphTurboError, run: str = "") -> None:
 def show_page_of_refusal(error: GraphTurboError, run: str = "") -> None:
     """The same where nothing else can be drawn: the whole page, with a way back."""
     st.html(STYLE)
-    with st.container(key=f"refused {run}".strip().replace(" ", "_").lower()):
+    with st.container(key=_key("refused", run)):
         st.header(_title(error), anchor=False)
         _say(error, run)
         _offer([*remedies(error, run), way_back()], run)
@@ -144,10 +144,15 @@ def way_back() -> Remedy:
     return Remedy(f"Back to {model} on {chip}", "way_back", state.set_choices, (drawn,))
 
 
+def _key(name: str, run: str) -> str:
+    """Key of a container for these runs."""
+    return f"{name} {run}".strip().replace(" ", "_").lower()
+
+
 def _offer(found: list[Remedy], run: str) -> None:
     if not found:
         return
-    with st.container(horizontal=True, key=f"remedies {run}".strip().replace(" ", "_").lower()):
+    with st.container(horizontal=True, key=_key("remedies", run)):
         for remedy in found:
             st.button(
                 remedy.label, key=remedy.key, on_click=remedy.act, args=remedy.args,

@@ -254,8 +254,24 @@ def _push_first(clock: Clock, heap: Clock, since: IntArray, own: Integer, cycle:
         push(clock, cycle, 2 * heap[1, 0] + 1)
 
 
+@compiled_part
+def _earliest(ready: Integer, free: IntArray, held: IntArray) -> Integer:
+    """The first cycle from `ready` on at which all `held` resources are free."""
+    begin = ready
+    for each in held:
+        begin = max(begin, free[each])
+    return begin
+
+
+@compiled_part
+def _hold(free: IntArray, held: IntArray, cycles: IntArray, begin: Integer) -> None:
+    """Mark these resources as used from `begin` on, each for its cycles."""
+    for at in range(len(held)):
+        free[held[at]] = begin + cycles[at]
+
+
 @compiled
-def greedy_starts(  # noqa: C901, PLR0912 (one compiled loop)
+def greedy_starts(  # noqa: C901 (one compiled loop)
     dependences: Dependences,
     uses: ResourceUse,
     order: IntArray,
@@ -289,15 +305,13 @@ def greedy_starts(  # noqa: C901, PLR0912 (one compiled loop)
             push(clock, ready[row], 2 * place[row])
     while clock[0, 0] > 0:
         guess, code = pop(clock)
-        row = order[code >> 1]
+        row, in_line = order[code >> 1], code & 1
         own = line[row]
         heap = heaps[heap_at[own] : heap_at[own + 1]]
-        in_line = code & 1
         if in_line and (heap[0, 0] == 0 or heap[1, 0] != code >> 1 or since[own] != guess):
             continue  # another row is first, or this row has a later event
-        begin = ready[row]
-        for at in range(held_at[row], held_at[row + 1]):
-            begin = max(begin, free[resource[at]])
+        held = slice(held_at[row], held_at[row + 1])
+        begin = _earliest(ready[row], free, resource[held])
         if begin > guess:
             if not in_line:
                 push(heap, code >> 1, 0)
@@ -305,8 +319,7 @@ def greedy_starts(  # noqa: C901, PLR0912 (one compiled loop)
                 _push_first(clock, heap, since, own, begin)
             continue
         start[row] = begin
-        for at in range(held_at[row], held_at[row + 1]):
-            free[resource[at]] = begin + cycles[at]
+        _hold(free, resource[held], cycles[held], begin)
         if in_line:
             pop(heap)
             _push_first(clock, heap, since, own, begin + hold[row])

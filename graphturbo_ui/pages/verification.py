@@ -46,8 +46,7 @@ number of that output. A difference of 1e-6 means that an output of up to 10 dif
 The tolerance is a bound on rounding and follows from the model alone. A sum of n terms is rounded
 n times, and each rounding in float32 errs by at most 6e-8 of its result (half a unit in the last
 place). Errors add up from input to output, and count twice, as ONNX Runtime rounds too. So deeper
-models have larger tolerances. An op that reads a wrong box differs by far more in most cases; the
-replay also checks each read on its own.
+models have larger tolerances. The replay also checks each read on its own.
 """
 
 

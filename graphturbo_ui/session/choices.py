@@ -53,11 +53,11 @@ class Choices:
         data = side.plan.encode()
         origin = read_plan(data, f"the plan of {key.upper()}").origin if data else None
         return RunRequest(
-            model_name=PurePath(_file_name(self.model)).stem
+            model_name=PurePath(state.short_name(self.model)).stem
             if state.is_upload(self.model)
             else self.model,
             strategy=side.strategy,
-            profile=_file_name(self.chip),
+            profile=state.short_name(self.chip),
             batch=self.batch,
             dims=dict(self.dims),
             dtype=self.dtype,
@@ -121,8 +121,8 @@ class Choices:
         )
 
     def _command(self, verb: list[str], own: list[str], options: Mapping[str, str]) -> str:
-        words = ["python", "-m", "graphturbo_core", *verb, _file_name(self.model)]
-        words += ["--profile", _file_name(self.chip), *own, "--batch", str(self.batch)]
+        words = ["python", "-m", "graphturbo_core", *verb, state.short_name(self.model)]
+        words += ["--profile", state.short_name(self.chip), *own, "--batch", str(self.batch)]
         for name, size in self.dims.items():
             words += ["--dim", f"{name}={size}"]
         words += ["--dtype", self.dtype]
@@ -131,9 +131,3 @@ class Choices:
         for name in self.skip_passes:
             words += ["--skip-pass", name]
         return shlex.join([*words, *(["--verify"] if self.verify else [])])
-
-
-def _file_name(label: str) -> str:
-    """A sample's or profile's own name; of an upload, the file's."""
-    named = query.UPLOAD.fullmatch(label)
-    return named[1] if named else label

@@ -1,15 +1,19 @@
-"""Report -> time in which only one kind of engine is busy, and the sub-graph with most of it."""
+"""Report -> time in which only one kind of engine is busy, where most of it is, and its text."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.report.report import Report
+from graphturbo_core.units import format_percent
 
 Cycles = NDArray[np.int64]
+LEAST_ALONE = 0.01
+"""Smallest share of time with one engine kind alone at work that is reported (our choice)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +59,14 @@ def _busy(times: Cycles, start: Cycles, end: Cycles) -> NDArray[np.bool_]:
     np.add.at(change, np.searchsorted(times, start), 1)
     np.add.at(change, np.searchsorted(times, end), -1)
     return np.cumsum(change)[:-1] > 0
+
+
+def alone_text(found: Alone) -> str:
+    """Text on the time in which no other kind works; empty below `LEAST_ALONE`."""
+    if found.share < LEAST_ALONE:
+        return ""
+    share = f", and for {format_percent(found.share)} of it no other kind of engine works"
+    if not found.group:
+        return share
+    place = re.sub(r"^g(?=\d+$)", "sub-graph ", found.group)
+    return f"{share} ({format_percent(found.group_share)} of that in {place})"

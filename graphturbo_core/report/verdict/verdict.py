@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from graphturbo_core.report.contract import Contract
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict.alone import Alone, alone
+from graphturbo_core.report.verdict.alone import alone, alone_text
 from graphturbo_core.report.verdict.equal_batches import equal_text
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.units import (
@@ -24,8 +23,6 @@ SAME_RATIO = 0.005
 """Two figures within 0.5 % are called the same (our choice: no view shows such a difference)."""
 BOUND_SHARE = 0.6
 """An engine kind busy for this share of the time binds the run (our choice)."""
-LEAST_ALONE = 0.01
-"""Smallest share of time with one engine kind alone at work that is reported (our choice)."""
 LEAST_OVERLAP = 0.01
 """Smallest difference in overlap, as share of the time, that counts as a reason (our choice)."""
 RESOURCE: Mapping[str, str] = {
@@ -238,23 +235,12 @@ def binding_text(report: Report) -> str:
     busy = format_percent(shares["busy"])
     if shares["busy"] >= BOUND_SHARE:
         bound = f"is {BOUND_NAME[kind]}: {RESOURCE[kind]} are busy {busy} of the time"
-        return f"{bound}{_alone_text(alone(report, kind))}"
+        return f"{bound}{alone_text(alone(report, kind))}"
     wait = max(WAITS, key=lambda name: shares[name])
     return (
         f"is bound by no single engine: the busiest, {RESOURCE[kind]}, work {busy} of the time "
         f"and wait {format_percent(shares[wait])} of it {WAITS[wait]}"
     )
-
-
-def _alone_text(found: Alone) -> str:
-    """Text on the time in which no other kind works; empty below `LEAST_ALONE`."""
-    if found.share < LEAST_ALONE:
-        return ""
-    share = f", and for {format_percent(found.share)} of it no other kind of engine works"
-    if not found.group:
-        return share
-    place = re.sub(r"^g(\d+)$", r"sub-graph \1", found.group)
-    return f"{share} ({format_percent(found.group_share)} of that in {place})"
 
 
 def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[str, str]:

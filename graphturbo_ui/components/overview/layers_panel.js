@@ -12,7 +12,6 @@ const PAD = 16;
 const FOOT = 10;
 const HEAD = 47;
 const TITLE_LINE = 16;
-const PRESENTED = 1.3; // above this scale somebody presents
 const LINE_PITCH = 3; // pixels per line where pieces are too narrow for boxes
 const NARROW = 4;
 const BRACKET = 20; // room for a bracket with words along it
@@ -212,7 +211,7 @@ export class LayersPanel {
 
   /** The order in which kernels run, where a box has room for its number. */
   numberBoxes(column, run, boxes, place) {
-    this.above.push((pen) => numbers(pen, column, run, boxes, place));
+    this.above.push((pen) => numbers(pen, column, run, boxes, { ...place, least: this.scene.is_presenting ? 18 : 11 }));
   }
 
   /** Ops of each layer, and which layer hands on to which. */
@@ -459,12 +458,11 @@ function columnTexts(scene) {
 
 /**
  * The order in which kernels run, where all boxes of a sub-graph have room for their numbers; where
- * those of later rounds have none, those of the first.
+ * those of later rounds have none, those of the first. `least`: pixels of the smallest type.
  *
  * @param {Run} run
  */
-function numbers(pen, column, run, boxes, { top, height, bands, hues }) {
-  const least = pen.k > PRESENTED ? 18 : 11;
+function numbers(pen, column, run, boxes, { top, height, bands, hues, least }) {
   const textOf = ({ round, kernel }) => String(kernelNumber(run, round, kernel));
   const fits = (own, some) => some.every((box) => pen.width(textOf(box), own, 600) + 3 <= (box.x1 - box.x0) * column.width);
   const sizeOf = (some) => [13, 12, 11].find((own) => own * pen.k >= least && fits(own, some));

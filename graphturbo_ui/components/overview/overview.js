@@ -22,7 +22,7 @@ class Overview {
     this.layers = new LayersPanel(this.parts.layers);
     this.time = new TimePanel(this.parts.bars, this.parts.time);
     this.state = { layer: null, group: null, hue: null, pin: {}, time: null, lens: null, open: new Set([0]) };
-    this.trigger = null; // tells the app what a button asks for; a saved page has none
+    this.trigger = null; // hands a button to the app; a saved page has none
     this.player = new Player(() => this.longest(), (time) => this.playTo(time), () => this.showPlay());
     this.bind();
     new ResizeObserver(inNextFrame(() => root.isConnected && this.scene && this.draw())).observe(root);

@@ -151,22 +151,22 @@ function placeBound(race, scene, longest) {
 function placeNotes(race, scene, words) {
   const heading = race.children[1];
   const fits = (node) => getComputedStyle(node).whiteSpace === "normal" || node.scrollWidth <= node.clientWidth;
-  const put = (node, text, separator) => {
+  const put = (node, text) => {
     const before = node.textContent;
-    node.textContent = before ? `${before}${separator}${text}` : text;
+    node.textContent = before ? `${before}; ${text}` : text;
     if (fits(node)) return true;
     node.textContent = before;
     return false;
   };
-  if (scene.beside && !put(heading, scene.beside, "; ")) {
+  if (scene.beside && !put(heading, scene.beside)) {
     heading.style.whiteSpace = "normal";
-    put(heading, scene.beside, "; ");
+    put(heading, scene.beside);
   }
   const bound = timeText(scene.bound_s);
   const [long, short] = [`dashed: lower bound of model and chip, ${bound}`, `dashed: lower bound, ${bound}`];
-  const isSaid = put(words, long, "; ") || put(heading, long, "; ") || put(words, short, "; ");
-  if (!isSaid) put(heading, short, "; ");
-  if (scene.helps && !put(words, scene.helps, "; ")) put(heading, scene.helps, "; ");
+  const isSaid = put(words, long) || put(heading, long) || put(words, short);
+  if (!isSaid) put(heading, short);
+  if (scene.helps && !put(words, scene.helps)) put(heading, scene.helps);
 }
 
 /** A label that the bound's line would cross moves to its right, or goes. */

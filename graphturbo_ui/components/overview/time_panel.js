@@ -14,8 +14,7 @@ const NAMES = { flight: "Layers at once", matrix: "Matrix", vector: "Vector", mo
 const WEIGHTS = { flight: 20, matrix: 34, vector: 10, move: 10, dma: 11, link: 22 };
 const LENS_WEIGHTS = { flight: 30, matrix: 52, vector: 19, move: 19, dma: 19, link: 32 };
 const ALL = ["flight", "matrix", "vector", "move", "dma", "link"];
-const PRESENTED = 1.3; // above this scale somebody presents; a low lens has rows of 18 px then
-const MAIN = ["flight", "matrix", "dma", "link"];
+const MAIN = ["flight", "matrix", "dma", "link"]; // rows of a low lens while somebody presents
 const FEW = ["flight", "matrix", "link"];
 const REPEATED = 0.45; // of a veil over rounds that repeat the drawn one
 const PALE = 0.26; // how strong the other layers stay
@@ -61,7 +60,7 @@ export class TimePanel {
     const list = (isLow ? FEW : ALL).filter(has);
     const [head, axis, lensHead, strip] = [22 * k, 21 * k, 38 * k, 17 * k];
     const free = height - scene.runs.length * head - 2 * axis - lensHead - strip - 10;
-    const rows = height < 320 * k && k > PRESENTED ? MAIN : ALL;
+    const rows = height < 320 * k && scene.is_presenting ? MAIN : ALL;
     const each = scene.runs.length > 1 ? free * (rows === MAIN ? 0.28 : 0.27) : free * 0.4;
     this.x0 = PAD + GUTTER * k;
     this.x1 = this.width - RIGHT;

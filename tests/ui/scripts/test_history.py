@@ -53,7 +53,7 @@ def query(page: Page) -> str:
 def back(page: Page) -> str:
     page.evaluate("window.isBefore = true")
     page.go_back()
-    page.wait_for_function("!window.isBefore")  # loaded anew
+    page.wait_for_function("!window.isBefore")  # the page is loaded again
     return query(page)
 
 

@@ -19,7 +19,7 @@ def page(code: str, kind: str = "ModelError", is_page: bool = False) -> None:
     st.number_input("Batch", 1, 64, key="batch")
     st.text_input("A", key="a")
     show = show_page_of_refusal if is_page else show_refusal
-    show(getattr(errors, kind)(code, "it does not fit", "Concat", "export it anew"), "A")
+    show(getattr(errors, kind)(code, "it does not fit", "Concat", "export it again"), "A")
 
 
 def shown(code: str, kind: str = "ModelError", is_page: bool = False) -> AppTest:
@@ -33,7 +33,7 @@ def shown(code: str, kind: str = "ModelError", is_page: bool = False) -> AppTest
 def test_it_says_what_where_and_what_helps() -> None:
     (warning,) = shown("SUB_GRAPH").warning
     assert warning.value.split("  \n") == [
-        "A cannot be computed.", "**It does not fit**", "Concat", "What helps: export it anew",
+        "A cannot be computed.", "**It does not fit**", "Concat", "What helps: export it again",
         "Code SUB\\_GRAPH",
     ]  # fmt: skip
 

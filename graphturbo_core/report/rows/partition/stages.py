@@ -11,7 +11,7 @@ from typing import TypedDict
 from graphturbo_core.report.outcome import Outcome
 
 MOST_STAGES = 12
-"""Stages besides stem and head; more are joined, the shortest first (our choice)."""
+"""Stages without stem and head; more are joined, the shortest first (our choice)."""
 SMALLEST_SHARE = 0.04
 """A run with fewer than this share of the layers is no stage of its own (our choice) ..."""
 SMALLEST_PART = 0.5
@@ -127,7 +127,7 @@ def title_of(path: Sequence[str]) -> str:
 
 
 def _by_shape(shapes: Sequence[tuple[int, ...]]) -> list[ModelStage]:
-    """A stage per size of the picture: it begins where both sides shrink alike.
+    """A stage per size of the picture: it begins where both sides shrink in one ratio.
 
     Other tensors of four axes are no picture: an attention's heads shrink on one side only, the
     windows of one are more than the samples (Liu et al., Swin Transformer, section 3.2).
