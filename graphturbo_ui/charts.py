@@ -19,22 +19,18 @@ DIMMED = 0.25
 """Opacity of what is not selected while something is."""
 
 
-def chart(figure: go.Figure, key: str, alt: str) -> None:
+def chart(figure: go.Figure, key: str, alt: str, runs: Runs) -> None:
     """The figure, with `alt` for those who do not see it."""
-    st.plotly_chart(inked(figure, text_colour()), key=key, alt=alt)
+    st.plotly_chart(_readable(figure, key, runs), key=key, alt=alt)
 
 
 def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs: Runs) -> None:
     """The same; a click on a point selects in all views what it stands for.
 
-    Points of what is selected are marked: all others are pale. The figure in the theme's colour is
-    kept, since Plotly takes some 0.1 s to copy one and every click draws the page.
+    Points of what is selected are marked: all others are pale.
     """
     reports = {name: run.report for name, run in runs.items()}
-    ink, names = text_colour(), "".join(runs)
-    readable = shared_desk().view(
-        f"inked {key} {ink} {names}", lambda *_: inked(figure, ink), *runs.values()
-    )
+    readable = _readable(figure, key, runs)
     points = [_marked(points, reports) for points in targets]
     drawn = _drawn_key(key, state.selection())
     st.plotly_chart(
@@ -43,6 +39,17 @@ def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs:
         alt=alt,
         on_select=partial(_pick, drawn, targets),
         selection_mode="points",
+    )
+
+
+def _readable(figure: go.Figure, key: str, runs: Runs) -> go.Figure:
+    """The figure in the theme's colour, made once.
+
+    Plotly takes some 0.1 s to copy one, and every click draws the page.
+    """
+    ink, names = text_colour(), "".join(runs)
+    return shared_desk().view(
+        f"inked {key} {ink} {names}", lambda *_: inked(figure, ink), *runs.values()
     )
 
 

@@ -28,8 +28,13 @@ def changed_run(choices: Choices, drawn: Runs) -> tuple[BindingChange, Run] | No
         found = binding_change(run.report)
     if run is not None and found is not None and _is_short(run):
         asked = choices.request("b")
+        key, factor = found.key, found.factor
         try:
-            profile = scaled_profile(asked.profile, source.profile, found.key, found.factor)
+            profile = shared_desk().view(
+                f"profile with {key} {factor}",
+                lambda _: scaled_profile(asked.profile, source.profile, key, factor),
+                run,
+            )
         except GraphTurboError:
             found = None
         else:

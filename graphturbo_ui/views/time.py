@@ -54,13 +54,15 @@ def time(runs: Runs) -> None:
         told(roofline_targets, runs), runs,
     )  # fmt: skip
     st.markdown("**Critical path**", help=f"{PATH} {define('critical path')}")
-    chart(view("path", path_figure, runs), "path", "Time of each resource on the critical path")
+    words = "Time of each resource on the critical path"
+    chart(view("path", path_figure, runs), "path", words, runs)
     table("critical path", path_rows, runs)
     st.markdown("**What the engines did**", help=STALLS)
-    chart(view("stalls", stall_figure, runs), "stalls", "Shares of the makespan an engine kind")
+    words = "Shares of the makespan per engine kind"
+    chart(view("stalls", stall_figure, runs), "stalls", words, runs)
     table("stalls", stall_table, runs)
     st.markdown("**Why bytes moved**")
-    chart(view("ledger", ledger_figure, runs), "ledger", "Bytes over DRAM and GB by cause")
+    chart(view("ledger", ledger_figure, runs), "ledger", "Bytes over DRAM and GB by cause", runs)
     table("bytes by cause", ledger_rows, runs)
     st.markdown("**Layer by layer**")
     st.caption(told(samples_text, runs))

@@ -2,6 +2,7 @@
 
 import { Pen, hueFill, hueInk, svgNode } from "./draw.js";
 import { bytesText, drawFolded, drawLabels, foldedBlocks } from "./labels.js";
+import { MEMORIES, badgeRoom, drawMemory } from "./memory_columns.js";
 import { arrangedRows, kernelBoxes, rowAt, stretchesOf } from "./rows.js";
 import { kernelNumber } from "./runs.js";
 import { countText, sizeText } from "./words.js";
@@ -46,32 +47,40 @@ export class LayersPanel {
     const bracket = this.folded ? BRACKET * k : 0;
     drawLabels(pen.group("labels"), scene, this.rows, { x, width: room - bracket }, open, height - FOOT);
     if (this.folded) drawFolded(pen.group("folded"), this.folded, this.rows, x + room);
-    this.drawMemory(pen.group("memory"), "lb", "LB / core", scene.chip.lb_bytes, "layer_lb_peak_bytes", "layer_lb_mean_bytes");
-    this.drawMemory(pen.group("memory"), "gb", "GB", scene.chip.gb_bytes, "layer_gb_peak_bytes", null);
+    for (const kind of MEMORIES) {
+      const place = { ...this.columns[kind.name], lines: this.headLines(pen), title: 15 * k, isBelowTitle: this.lift > 0 };
+      const drawLines = drawMemory(pen.group("memory"), scene, this.rows, kind, place);
+      if (drawLines) this.above.push(drawLines);
+    }
     this.veil = pen.group("veil");
     for (const draw of this.above) draw(pen.group("above"));
     this.over = pen.group("over");
   }
 
+  /** A run that is not drawn has no column. */
   columnsFor(pen, width) {
     const inner = width - 2 * PAD;
-    const fixed = Object.values(WIDTHS).reduce((a, b) => a + b, 0) + Object.values(GAPS).reduce((a, b) => a + b, 0);
+    const names = new Set(this.scene.runs.map((run) => run.name.toLowerCase()));
+    const without = ["a", "b"].some((name) => !names.has(name)) ? (names.has("a") ? { b: 0 } : { a: 0 }) : {};
+    const [widths, gaps] = [{ ...WIDTHS, ...without }, { ...GAPS, ...without }];
+    const fixed = [...Object.values(widths), ...Object.values(gaps)].reduce((a, b) => a + b, 0);
     const labels = Math.min(inner * 0.28, Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
     const unit = Math.max(0.3, (inner - labels) / fixed);
     const found = {};
     let x = PAD;
     for (const name of ["numbers", "a", "graph", "b", "labels", "lb", "gb"]) {
-      const own = name === "labels" ? labels : WIDTHS[name] * unit;
+      const own = name === "labels" ? labels : widths[name] * unit;
       found[name] = { x, width: own };
-      x += own + GAPS[name] * unit;
+      x += own + gaps[name] * unit;
     }
     return found;
   }
 
-  /** Whether `LB` and `GB` stand between the badges of A and B; else they have a line above. */
+  /** Whether `LB` and `GB` stand beside the badges of the runs; else they have a line above. */
   hasRoomForTitles(pen) {
     const { lb, gb } = this.columns;
-    return ["LB", "GB"].every((title, n) => pen.width(title, 13, 600) <= [lb, gb][n].width - 36 * pen.k);
+    const badges = badgeRoom(pen, this.scene);
+    return ["LB", "GB"].every((title, n) => pen.width(title, 13, 600) <= [lb, gb][n].width - badges);
   }
 
   /** Baselines of the two lines of heads. */
@@ -290,52 +299,6 @@ export class LayersPanel {
     }
   }
 
-  /** Bytes held per layer, A to the left and B to the right of a line, against the capacity. */
-  drawMemory(pen, name, title, capacity, peak, mean) {
-    if (!capacity && this.scene.runs.every((run) => !Math.max(...run[peak]))) {
-      const { x, width } = this.columns[name];
-      pen.text(x + width / 2, this.headLines(pen)[0], `no ${title}`, { anchor: "middle", fill: "var(--ink3)", size: 13 });
-      return;
-    }
-    const { scene, rows } = this;
-    const { x, width } = this.columns[name];
-    const [first, second] = this.headLines(pen);
-    const middle = x + width / 2;
-    const most = Math.max(1, capacity);
-    const scale = (width / 2 - 2) / most;
-    const hues = scene.hues.titles.length;
-    pen.badge(x, first, "A");
-    pen.badge(x + width - 15 * pen.k, first, "B");
-    const room = this.lift ? width : width - 36 * pen.k;
-    pen.text(middle, 15 * pen.k, pen.fit([title, title.split(" ")[0]], room, 13, 600), { anchor: "middle", weight: 600, fill: "var(--ink)", size: 13 });
-    const said = sizeText(capacity, true);
-    const small = { size: 12, fill: "var(--ink3)" };
-    if (2 * pen.width(said, 12) + 6 < width) {
-      pen.text(x, second, said, small);
-      pen.text(x + width, second, said, { ...small, anchor: "end" });
-    } else pen.text(middle, second, said, { ...small, anchor: "middle" });
-    for (const run of scene.runs) {
-      const side = run.name === "A" ? -1 : 1;
-      for (const row of rows) {
-        const layer = largest(run[peak], row);
-        const hue = scene.hues.of_layer[layer];
-        const inset = Math.min(row.h * 0.12, 1.2);
-        const bar = (bytes, opacity) => {
-          const long = Math.min(bytes, most) * scale;
-          if (long > 0) pen.rect(side < 0 ? middle - long : middle, row.y + inset, long, row.h - 2 * inset, hueFill(hue, hues), { opacity, "data-run": run.name, "data-bytes": bytes });
-        };
-        bar(run[peak][layer], mean ? 0.42 : 1);
-        if (mean) bar(run[mean][layer], 1);
-      }
-    }
-    const [top, foot] = [rows[0].y - 6 * pen.k, rows.at(-1).y + rows.at(-1).h + 3];
-    this.above.push((own) => {
-      own.line(middle, top, middle, foot, "var(--ink)");
-      if (!capacity) return;
-      for (const side of [-1, 1]) own.line(middle + side * most * scale, top, middle + side * most * scale, foot, "var(--ink)", { "stroke-width": 1.2, "stroke-dasharray": "4 3" });
-    });
-  }
-
   /** What hover, selection and playhead change: others paler, what has not started yet paler. */
   overlay({ layers, running, started }) {
     const { rows, columns } = this;
@@ -346,6 +309,7 @@ export class LayersPanel {
     if (has) {
       for (const name of ["a", "b", "lb", "gb"]) {
         const { x, width } = columns[name];
+        if (!width) continue;
         for (const [top, foot] of withoutFocus(rows, has)) this.veil.rect(x - 1, top, width + 2, foot - top, "var(--card)", { opacity: 0.66 });
       }
     }
@@ -402,13 +366,6 @@ function withoutFocus(rows, layers) {
     isOpen = isOut;
   }
   return found;
-}
-
-/** The layer of a row with the largest value. */
-function largest(values, row) {
-  let best = row.first;
-  for (let layer = row.first; layer <= row.last; layer += 1) if (values[layer] > values[best]) best = layer;
-  return best;
 }
 
 /**

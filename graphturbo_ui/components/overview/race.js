@@ -44,7 +44,8 @@ function fitSentence(title, least) {
 
 /** @param {Scene} scene */
 function headingText(scene) {
-  const by = { group: "by B's groups", stage: "by stages", kind: "by kinds of B's groups" }[scene.hues.meaning];
+  const groups = `${scene.runs.at(-1).name}'s groups`;
+  const by = { group: `by ${groups}`, stage: "by stages", kind: `by kinds of ${groups}` }[scene.hues.meaning];
   return `Time of ${countText(scene.batch, scene.noun)}, ${by}`;
 }
 

@@ -97,6 +97,20 @@ def test_the_bar_stands_in_one_row_without_overlap(
         assert visit.errors == []
 
 
+def test_facts_of_the_chip_are_whole_or_not_there(visit: AppPage) -> None:
+    visit.open(f"{SMALL}&chip=stcp920-10mib")
+    facts = visit.page.locator(".bar-facts")
+    counts = set()
+    for width in range(1070, 1480, 30):
+        visit.page.set_viewport_size({"width": width, "height": 800})
+        frame = facts.bounding_box()
+        parts = [part.bounding_box() for part in facts.locator("span").all()]
+        shown = [part for part in parts if part and part["y"] < frame["y"] + frame["height"] / 2]
+        assert all(p["x"] + p["width"] <= frame["x"] + frame["width"] + 0.5 for p in shown), width
+        counts.add(len(shown))
+    assert len(counts) > 1
+
+
 def test_a_phone_has_the_whole_bar_in_two_rows(browser: Browser, address: str) -> None:
     size = {"width": 390, "height": 800}
     with browser.new_context(viewport=size) as context:  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, pairwise
 
 import pytest
@@ -61,16 +61,18 @@ def test_all_pictures_are_in_one_window(screen: Overview, width: int, height: in
 
 
 @pytest.mark.parametrize(
-    ("query", "scheme"),
-    [("", "light"), ("", "dark"), (BERT, "light")],
+    ("query", "scheme", "sizes"),
+    [("", "light", SIZES), ("", "dark", SIZES), (BERT, "light", SIZES[1::2])],
     ids=["resnet50-slim-light", "resnet50-slim-dark", "bert-base-light"],
 )
-def test_texts_are_legible_and_apart(opened: Open, query: str, scheme: str) -> None:
+def test_texts_are_legible_and_apart(
+    opened: Open, query: str, scheme: str, sizes: Sequence[tuple[int, int]]
+) -> None:
     screen = opened(query)
     screen.page.bring_to_front()
     screen.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     screen.wait("root.dataset.theme === arg", scheme)
-    for width, height in SIZES:
+    for width, height in sizes:
         screen.size(width, height)
         screen.clear()
         texts = screen.texts()
@@ -108,6 +110,44 @@ def test_bars_are_as_long_as_their_bytes(screen: Overview) -> None:
         assert len(found[name]) > layers
         for _, size, long in found[name]:
             assert long == pytest.approx(size, rel=0.01, abs=12_000 if name == "lb" else 90_000)
+
+
+@pytest.mark.parametrize(("place", "name"), [(0, "A"), (1, "B")])
+def test_a_run_without_the_other_has_its_columns_too(
+    screen: Overview, place: int, name: str
+) -> None:
+    found = screen.run(
+        """
+      const { scene, layers } = view;
+      const both = scene.runs;
+      try {
+        scene.runs = [both[arg]];
+        view.draw();
+        const [lb] = root.querySelectorAll('.memory');
+        const bars = [...lb.querySelectorAll('[data-bytes]')];
+        const widest = bars.reduce((one, other) => (
+          Number(one.dataset.bytes) > Number(other.dataset.bytes) ? one : other));
+        const letters = [...root.querySelectorAll('svg text')].map((text) => text.textContent);
+        return {
+          names: [...new Set(bars.map((bar) => bar.dataset.run))],
+          letters: letters.filter((text) => text === 'A' || text === 'B'),
+          width: widest.width.baseVal.value, bytes: Number(widest.dataset.bytes),
+          room: layers.columns.lb.width - 2, capacity: scene.chip.lb_bytes,
+          columns: [layers.columns.a.width, layers.columns.b.width],
+          heading: root.querySelector('.race').textContent,
+        };
+      } finally {
+        scene.runs = both;
+        view.draw();
+      }""",
+        place,
+    )
+    assert found["names"] == [name]
+    assert set(found["letters"]) == {name}
+    share = found["bytes"] / found["capacity"]
+    assert found["width"] == pytest.approx(share * found["room"], rel=0.01)
+    assert (found["columns"][place] > 60, found["columns"][1 - place]) == (True, 0)
+    assert f"by {name}'s groups" in found["heading"] or "by stages" in found["heading"]
 
 
 def test_the_race_is_to_scale_and_names_the_figures(screen: Overview) -> None:
