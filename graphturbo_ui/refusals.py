@@ -16,7 +16,6 @@ from graphturbo_core.errors import (
     PlanError,
     ProfileError,
 )
-from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.text import Sink, safe_text
 
@@ -90,9 +89,6 @@ def _say(error: GraphTurboError, run: str) -> None:
 
 
 def _sentence(text: str) -> str:
-    """`text` with a capital, unless it begins with the name of a strategy."""
-    if text.split(" ", 1)[0].split(":", 1)[0] in STRATEGIES:
-        return text
     return text[:1].upper() + text[1:]
 
 

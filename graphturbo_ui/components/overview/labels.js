@@ -4,7 +4,7 @@ import { hueText } from "./draw.js";
 import { alikeBlocks } from "./lens_words.js";
 import { stretchesOf } from "./rows.js";
 import { hueSeconds } from "./runs.js";
-import { countText, shareText, sizeText } from "./words.js";
+import { countText, shareText, shorterTitles, sizeText } from "./words.js";
 
 const LINE = 15.5;
 const TITLE = { size: 14, weight: 650 };
@@ -62,7 +62,7 @@ function hueItems(scene, rows) {
     const count = scene.hues.meaning === "kind" && groups.length > 1 ? `×${groups.length}` : "";
     const isBanded = scene.hues.of_group[groups[0]?.number] < 0;
     const lines = [
-      { text: title, ...TITLE, fill: hueText(hue, scene.hues.titles.length), after: count },
+      { text: title, shorter: shorterTitles(title), ...TITLE, fill: hueText(hue, scene.hues.titles.length), after: count },
       ...(isBanded ? [] : piecesLines(scene, run, groups)),
       { text: share },
     ];
@@ -89,8 +89,9 @@ function piecesLines(scene, run, groups) {
   else if (isOne) lines.push({ text: `1 piece, ${countText(run.rounds[0].samples, scene.noun)}`, shorter: ["1 piece"] });
   else lines.push({ text: `${least} to ${countText(most, "piece")}` });
   const bytes = groups.map((group) => group.whole_bytes);
-  if (groups.length === 1 || scene.hues.meaning === "kind") lines.push({ text: bytesText(first) });
-  else lines.push({ text: `up to ${sizeText(Math.max(...bytes))}` });
+  if (groups.length === 1 || scene.hues.meaning === "kind") {
+    lines.push({ text: bytesText(first), shorter: first.piece_bytes ? [`→ ${sizeText(first.piece_bytes)}`] : [] });
+  } else lines.push({ text: `up to ${sizeText(Math.max(...bytes))}` });
   const uncut = groups.filter(({ is_via_dram: isViaDram }) => isViaDram).length;
   if (uncut) lines.push({ text: groups.length > 1 ? `${uncut} uncut, via DRAM` : "uncut, via DRAM" });
   return lines;

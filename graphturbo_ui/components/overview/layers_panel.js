@@ -15,6 +15,7 @@ const HEAD = 47;
 const TITLE_LINE = 16;
 const LINE_PITCH = 3; // pixels per line where pieces are too narrow for boxes
 const NARROW = 4;
+const PHONE = 420; // pixels of the card below which labels have a larger share
 const BRACKET = 20; // room for a bracket with words along it
 
 export class LayersPanel {
@@ -64,7 +65,7 @@ export class LayersPanel {
     const without = ["a", "b"].some((name) => !names.has(name)) ? (names.has("a") ? { b: 0 } : { a: 0 }) : {};
     const [widths, gaps] = [{ ...WIDTHS, ...without }, { ...GAPS, ...without }];
     const fixed = [...Object.values(widths), ...Object.values(gaps)].reduce((a, b) => a + b, 0);
-    const labels = Math.min(inner * 0.28, Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
+    const labels = Math.min(inner * (inner < PHONE ? 0.36 : 0.28), Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
     const unit = Math.max(0.3, (inner - labels) / fixed);
     const found = {};
     let x = PAD;

@@ -2,7 +2,7 @@
 
 import { htmlNode, hueFill, hueInk } from "./draw.js";
 import { hueSeconds } from "./runs.js";
-import { countText, digitsText, shareText, sizeText, timeText } from "./words.js";
+import { countText, digitsText, shareText, shorterTitles, sizeText, timeText } from "./words.js";
 
 const SHORT = 3; // pixels below which a segment is left out
 const SMALLEST = { present: 26, work: 20 }; // pixels of the sentence, below which it wraps
@@ -71,7 +71,7 @@ function raceRow(scene, run, longest, on) {
     const part = htmlNode("div", "", htmlNode("span", "", name));
     part.style.cssText = `flex: ${(1000 * seconds) / run.total} 0 0; background: ${isRest && hue > 5 ? "var(--line)" : hueFill(hue, count)}; color: ${hue > 5 ? "var(--ink2)" : hueInk(hue, count)}`;
     part.title = `${name}: ${timeText(seconds)}`;
-    Object.assign(part.dataset, { hue, seconds, texts: JSON.stringify([`${name}\u00a0\u00a0${timeText(seconds)}`, name, ""]) });
+    Object.assign(part.dataset, { hue, seconds, texts: JSON.stringify([`${name}\u00a0\u00a0${timeText(seconds)}`, name, ...(isRest ? [] : shorterTitles(name)), ""]) });
     if (!isRest) {
       part.onmouseenter = () => on.hover(hue);
       part.onmouseleave = () => on.hover(null);

@@ -243,7 +243,8 @@ export class TimePanel {
     const middle = (x0 + x1) / 2;
     const { matrix, link, dma = link } = this.blocks.lens.rows;
     for (const row of [matrix, dma]) pen.rect(x0 - 1.5, row.y - 1.5, x1 - x0 + 3, row.h + 3, "none", { rx: 2, stroke: "var(--ink)", "stroke-width": 1.8 });
-    pen.path(`M${middle} ${y + 5 * k}V${matrix.y - 1.5}M${middle} ${matrix.y + matrix.h + 1.5}V${dma.y - 1.5}`, "var(--ink)", { "stroke-width": 1.4 });
+    const [above, below] = [this.stripY - 1.5, this.stripY + this.stripHeight + 1.5];
+    pen.path(`M${middle} ${y + 5 * k}V${above}M${middle} ${below}V${matrix.y - 1.5}M${middle} ${matrix.y + matrix.h + 1.5}V${dma.y - 1.5}`, "var(--ink)", { "stroke-width": 1.4 });
     const layer = found.layer + 1;
     const text = pen.fit([
       `Weights of layer ${layer} (${sizeText(found.bytes)}) arrive while layer ${found.computes + 1} computes`,

@@ -49,6 +49,23 @@ export function countText(count, noun) {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Titles that say the same in less room: `layer 4 – 11`, `4 – 11`; `to layer 3`; `stage 3 + 4`. */
+export function shorterTitles(title) {
+  const ends = title.split(" – ");
+  const names = ends.length === 2 ? ends : title.split(" + ");
+  if (names.length !== 2) return [];
+  const [[one, from], [other, to]] = names.map(numbered);
+  const sign = ends.length === 2 ? "–" : "+";
+  if (one && one === other) return [`${names[0]} ${sign} ${to}`, `${from} ${sign} ${to}`];
+  if (sign === "–") return [`to ${names[1]}`];
+  return from ? [`${from} + ${names[1]}`] : [];
+}
+
+/** `layer 4` as `layer` and `4`; nothing of a name without a number at its end. */
+function numbered(name) {
+  return /^(.*\S) (\d+)$/.exec(name)?.slice(1) ?? [];
+}
+
 /** Round times (seconds) between two ends, about `count` of them. */
 export function timeTicks(from, to, count) {
   const raw = (to - from) / Math.max(1, count);

@@ -2,7 +2,7 @@
 
 import { bytesText } from "../../../graphturbo_ui/components/overview/labels.js";
 import {
-  clamp01, countText, digitsText, shareText, sizeText, tickText, timeText, timeTicks,
+  clamp01, countText, digitsText, shareText, shorterTitles, sizeText, tickText, timeText, timeTicks,
 } from "../../../graphturbo_ui/components/overview/words.js";
 import { equal, holds, near, outcomes } from "./check.js";
 
@@ -24,6 +24,10 @@ export default function () {
     },
     "shares in per cent": () => {
       equal([0, 0.868, 0.0996, 0.0923, 0.0095, 0.0049, 1].map(shareText), ["0 %", "87 %", "10 %", "9.2 %", "0.95 %", "0.5 %", "100 %"]);
+    },
+    "titles in less room": () => {
+      equal(["layer 4 – layer 11", "stem – layer 3", "stage 4 + head", "stage 3 + stage 4", "stage 1", "stem + stage 1"].map(shorterTitles),
+        [["layer 4 – 11", "4 – 11"], ["to layer 3"], ["4 + head"], ["stage 3 + 4", "3 + 4"], [], []]);
     },
     "one image, two images": () => {
       equal([countText(1, "image"), countText(0, "image"), countText(1024, "sample")], ["1 image", "0 images", "1,024 samples"]);
