@@ -167,9 +167,8 @@ export class TimePanel {
     const [value, unit, word] = text.split(" ");
     /** @type {[number, string][]} */
     const lines = [[-4, `${value} ${unit}`], [13, word]];
-    for (const [at, part] of lines) {
-      if (pen.width(part, 14, 650) < room - 4) pen.text(centre, middle + at * k, part, { ...ink, size: 14 });
-    }
+    const size = [14, 12.5].find((own) => lines.every(([, part]) => pen.width(part, own, 650) < room - 4));
+    for (const [at, part] of size ? lines : []) pen.text(centre, middle + at * k, part, { ...ink, size });
   }
 
   drawLens(pen) {
