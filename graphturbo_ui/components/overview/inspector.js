@@ -44,7 +44,8 @@ function fitCells(host, cells, nodes) {
   const { flexWrap, paddingRight } = getComputedStyle(host);
   if (flexWrap === "wrap") return;
   const right = host.getBoundingClientRect().right - Number.parseFloat(paddingRight) + 0.5;
-  const fits = () => host.lastElementChild.getBoundingClientRect().right <= right;
+  // A hidden button has no place: its right is 0.
+  const fits = () => [...host.children].every((child) => child.getBoundingClientRect().right <= right);
   cells.forEach(({ shorter }, n) => {
     if (shorter && !fits()) nodes[n].querySelector(".value").textContent = shorter;
   });

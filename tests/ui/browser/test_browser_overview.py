@@ -423,6 +423,13 @@ def test_presenting_shows_the_first_screen_alone_and_back_leads_back(screen: Ove
           .map((e) => [parseFloat(getComputedStyle(e).fontSize), e.clientHeight]);""")
         assert sentence[0] >= 26
         assert sentence[1] < 50, "one line"
+        ends = screen.run("""view.pin({ group: 1 });
+          const found = [...root.querySelectorAll('.inspector .cell')]
+            .map((cell) => cell.getBoundingClientRect().right);
+          view.pin({ group: 1 });
+          return found;""")
+        assert len(ends) > 2
+        assert max(ends) <= width, "whole cells, or none"
     page.go_back()
     screen.wait("root.dataset.mode === 'work'")
     expect(page.locator(".st-key-top_bar")).to_be_visible()
