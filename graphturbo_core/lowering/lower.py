@@ -121,7 +121,7 @@ def _longer_offered(refused: Sequence[tuple[_Attempt, CapacityError]]) -> Capaci
     return _with_change(
         refusal,
         "or on the command line allow a longer program with --max-instructions N, "
-        f"at most {limits.max_instructions_longest}: at least {_fewest(refusal)} are needed",
+        f"at most {limits.max_instructions_longest:,}: at least {_fewest(refusal):,} are needed",
     )
 
 

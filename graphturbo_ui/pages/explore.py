@@ -37,7 +37,7 @@ def show(choices: Choices) -> None:
     awaited = {**_awaited(beside, drawn), **_awaited_change(changed)}
     if drawn:
         state.keep_drawn(choices.widgets())
-        overview(drawn, pending, beside, change_text(changed, drawn))
+        overview(runs, drawn, pending, beside, change_text(changed, drawn))
     with st.container():
         present_edits(runs, drawn)
     if drawn:

@@ -15,15 +15,16 @@ from graphturbo_ui.session import drafts, query, run_state, state
 from graphturbo_ui.shown import reports_of, view
 
 
-def overview(runs: Runs, pending: Runs, beside: Run | str | None, helps: str) -> None:
+def overview(asked: Runs, runs: Runs, pending: Runs, beside: Run | str | None, helps: str) -> None:
     """Draw it.
 
-    `beside`: A at B's cluster batch, where the two differ; `helps`: a change of the chip for B.
+    `asked`: all runs, of which `runs` are drawn and `pending` are on their way; `beside`: A at B's
+    cluster batch, where the two differ; `helps`: a change of the chip for B.
     """
     reports, equal = reports_of(runs), equal_report(beside)
     said = {
         "beside": beside_text(reports[0], reports[1], equal) if reports[1:] else "",
-        "state": _state(runs, pending),
+        "state": _state(asked, runs, pending),
         "helps": helps,
         **{f"edited_{name}": drafts.edited_text(name.lower()) for name in runs},
         "keys": " ".join(run.key[:16] for run in runs.values()),
@@ -42,10 +43,20 @@ def overview(runs: Runs, pending: Runs, beside: Run | str | None, helps: str) ->
         )
 
 
-def _state(runs: Runs, pending: Runs) -> str:
-    """How a run stands that is drawn alone: what the other one is at."""
+def _state(asked: Runs, runs: Runs, pending: Runs) -> str:
+    """How a run stands that is drawn alone: what became of the other one."""
     if len(runs) > 1:
         return ""
     (name,) = runs
-    waits = [f"{other} is being computed" for other in pending]
-    return f"{name} alone: {waits[0] if waits else 'the other run was refused or cancelled'}"
+    others = (
+        f"{other} {_fate(run, is_pending=other in pending)}"
+        for other, run in asked.items()
+        if other != name
+    )
+    return f"{name} alone: {' and '.join(others)}"
+
+
+def _fate(run: Run, *, is_pending: bool) -> str:
+    if is_pending:
+        return "is being computed"
+    return "was cancelled" if run.is_cancelled else "was refused"

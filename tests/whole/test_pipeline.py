@@ -141,7 +141,7 @@ def tight(most: int | None, limits: Limits = TIGHT, *, verify: bool = False) -> 
 
 
 def test_a_longer_program_is_made_where_it_is_asked_for_and_computes_the_same() -> None:
-    with pytest.raises(CapacityError, match=r"at most 4000: at least 1[0-9][0-9] are needed"):
+    with pytest.raises(CapacityError, match=r"at most 4,000: at least 1[0-9][0-9] are needed"):
         tight(None)
     report = tight(4_000, verify=True)
     assert cast(int, report.contract["instructions"]) > 100

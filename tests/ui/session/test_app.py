@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from graphturbo_core import __version__
 from graphturbo_ui import frame
 from graphturbo_ui.jobs import Desk
+from graphturbo_ui.views import overview
 from tests.remote import fake_worker
 from tests.ui.session.app_page import APP, PATIENCE_S
 
@@ -128,12 +129,25 @@ def test_a_is_shown_while_b_is_under_way(
     assert "as fast as A" in said(app)
 
 
-@pytest.mark.parametrize(
-    ("refused", "shown", "name"), [("tvm@16", "B", "A"), ("graphturbo@16", "A", "B")]
-)
+@pytest.fixture
+def states(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the first screen said of a run that is drawn alone, at each drawing."""
+    found = []
+    draw = overview.overview_bytes
+
+    def noted(*reports, said: dict[str, str], **more) -> bytes:
+        found.append(said["state"])
+        return draw(*reports, said=said, **more)
+
+    monkeypatch.setattr(overview, "overview_bytes", noted)
+    return found
+
+
+@pytest.mark.parametrize(("refused", "shown"), [("tvm@16", "B"), ("graphturbo@16", "A")])
 def test_a_refused_run_leaves_the_other_on_the_page(
-    app: AppTest, orders: Path, refused: str, shown: str, name: str
+    app: AppTest, orders: Path, states: list[str], refused: str, shown: str
 ):
+    name = {"A": "B", "B": "A"}[shown]
     (orders / refused).write_text("refuse")
     app.query_params["views"] = ["Why", "Graph"]
     app.run()
@@ -141,6 +155,7 @@ def test_a_refused_run_leaves_the_other_on_the_page(
     assert len(app.warning) == 1
     assert f"{name} cannot be computed." in app.warning[0].value
     assert len(app.metric) == 8
+    assert states[-1] == f"{shown} alone: {name} was refused"
     assert f"**{shown} is there, the other run is not.**" in said(app)
     assert f"{shown} runs 36 ops as 12 sub-graphs" in said(app)
 
