@@ -65,7 +65,7 @@ export class LayersPanel {
     const without = ["a", "b"].some((name) => !names.has(name)) ? (names.has("a") ? { b: 0 } : { a: 0 }) : {};
     const [widths, gaps] = [{ ...WIDTHS, ...without }, { ...GAPS, ...without }];
     const fixed = [...Object.values(widths), ...Object.values(gaps)].reduce((a, b) => a + b, 0);
-    const labels = Math.min(inner * (inner < PHONE ? 0.36 : 0.28), Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
+    const labels = Math.min(inner * (inner < PHONE ? 0.32 : 0.28), Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
     const unit = Math.max(0.3, (inner - labels) / fixed);
     const found = {};
     let x = PAD;
