@@ -14,7 +14,7 @@ from graphturbo_core.verify.static.claim_rows import (
     first_claim,
     moves_of,
 )
-from graphturbo_core.verify.static.ports import chip_numbering, engine_ports, ports, routes
+from graphturbo_core.verify.static.ports import chip_numbering, engine_ports, far_ports, routes
 
 
 def _compute_ways(program: Program, numbering: ChipNumbering) -> tuple[IntArray, IntArray]:
@@ -32,7 +32,7 @@ def _compute_ways(program: Program, numbering: ChipNumbering) -> tuple[IntArray,
     port = engine_ports(program, numbering)[program.engine[rows[through]]]
     pairs = np.column_stack((
         np.concatenate((rows, rows[through])),
-        np.concatenate((ports(program, numbering)[program.access_buffer[found]], port)),
+        np.concatenate((far_ports(program, numbering)[program.access_buffer[found]], port)),
     ))  # fmt: skip
     ways, place = np.unique(pairs, axis=0, return_inverse=True)
     sums = np.zeros(len(ways), dtype=np.int64)

@@ -20,10 +20,16 @@ def chip_numbering(program: Program) -> ChipNumbering:
     return ChipNumbering(Machine(plan.hardware, every_core(plan.hardware.cores), plan.clusters))
 
 
-def ports(program: Program, numbering: ChipNumbering) -> IntArray:
-    """Channel of every buffer's memory."""
+def far_ports(program: Program, numbering: ChipNumbering) -> IntArray:
+    """Channel of every buffer in GB or DRAM; -1 for the others.
+
+    A shared engine's staging buffer is outside the cores and has no port.
+    """
     known, place = np.unique(_ends(program), axis=0, return_inverse=True)
-    found = [numbering.port((Memory(memory), core)) for memory, core in known.tolist()]
+    found = [
+        numbering.port((Memory(memory), core)) if memory >= Memory.GB else -1
+        for memory, core in known.tolist()
+    ]
     return np.array(found, dtype=np.int64)[place.ravel()]
 
 

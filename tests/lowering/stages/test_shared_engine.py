@@ -20,6 +20,7 @@ from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Wait
+from graphturbo_core.verify.static.claims import wrong_claim
 from tests.full import EVERY_DAY, examples, often
 from tests.lowering.chips import shared
 from tests.lowering.counting import check_program
@@ -30,6 +31,15 @@ GEMM = "g (float[8,16] x, float[16,12] w) => (float[8,12] y) { y = MatMul (x, w)
 COMPUTE, PREFETCH, STORE = (
     InstructionKind.COMPUTE, InstructionKind.PREFETCH, InstructionKind.STORE
 )  # fmt: skip
+
+
+def test_partial_sums_of_a_shared_engine_occupy_no_port() -> None:
+    """K is cut, so the engine has values in its staging buffer, which is outside the cores."""
+    text = "g (float[16,1024] x, float[1024,16] w) => (float[16,16] y) { y = MatMul (x, w) }"
+    program = lower(plan_of(weighted(text), "tvm", shared(gb_bytes=16384)))
+    buffers = program.buffers
+    assert ((buffers.memory == Memory.STAGING) & (buffers.core == CLUSTER_CORE)).any()
+    assert wrong_claim(program) is None
 
 
 def test_one_gemm_to_the_cycle() -> None:
