@@ -59,10 +59,14 @@ def test_our_own_op(runner: OpRunner) -> None:
 
 
 def quantised_product(bias: np.ndarray, swaps: tuple[int, int]) -> list[np.ndarray]:
-    """Operands of our QLinearMatMulAdd, of random bytes, with a scale a column."""
+    """Operands of our QLinearMatMulAdd, of random bytes, with a scale a column.
+
+    Weights of seven bits: on x86 processors without VNNI, ONNX Runtime cuts off the sum of two
+    products of bytes at 16 bits.
+    """
     generator = np.random.default_rng(3)
     data = generator.integers(0, 256, (40, 300), np.uint8)
-    weight = generator.integers(-128, 128, (300, 9), np.int8)
+    weight = generator.integers(-64, 64, (300, 9), np.int8)
     return [
         data.T if swaps[0] else data, floats(0.02)[0], np.uint8(7),
         weight.T if swaps[1] else weight, generator.uniform(0.001, 0.02, 9).astype(np.float32),
