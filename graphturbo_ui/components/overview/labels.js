@@ -91,9 +91,13 @@ function piecesLines(scene, run, groups) {
   const bytes = groups.map((group) => group.whole_bytes);
   if (groups.length === 1 || scene.hues.meaning === "kind") {
     lines.push({ text: bytesText(first), shorter: first.piece_bytes ? [`→ ${sizeText(first.piece_bytes)}`] : [] });
-  } else lines.push({ text: `up to ${sizeText(Math.max(...bytes))}` });
+  } else {
+    const largest = sizeText(Math.max(...bytes));
+    lines.push({ text: `up to ${largest}`, shorter: [`≤ ${largest}`] });
+  }
   const uncut = groups.filter(({ is_via_dram: isViaDram }) => isViaDram).length;
-  if (uncut) lines.push({ text: groups.length > 1 ? `${uncut} uncut, via DRAM` : "uncut, via DRAM" });
+  const count = groups.length > 1 ? `${uncut} ` : "";
+  if (uncut) lines.push({ text: `${count}uncut, via DRAM`, shorter: [`${count}via DRAM`] });
   return lines;
 }
 
