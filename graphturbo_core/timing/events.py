@@ -255,19 +255,19 @@ def _push_first(clock: Clock, heap: Clock, since: IntArray, own: Integer, cycle:
 
 
 @compiled_part
-def _earliest(ready: Integer, free: IntArray, held: IntArray) -> Integer:
-    """The first cycle from `ready` on at which all `held` resources are free."""
+def _earliest(ready: Integer, free: IntArray, resources: IntArray) -> Integer:
+    """The first cycle from `ready` on at which all these resources are free."""
     begin = ready
-    for each in held:
+    for each in resources:
         begin = max(begin, free[each])
     return begin
 
 
 @compiled_part
-def _hold(free: IntArray, held: IntArray, cycles: IntArray, begin: Integer) -> None:
+def _use(free: IntArray, resources: IntArray, cycles: IntArray, begin: Integer) -> None:
     """Mark these resources as used from `begin` on, each for its cycles."""
-    for at in range(len(held)):
-        free[held[at]] = begin + cycles[at]
+    for at in range(len(resources)):
+        free[resources[at]] = begin + cycles[at]
 
 
 @compiled
@@ -310,8 +310,8 @@ def greedy_starts(  # noqa: C901 (one compiled loop)
         heap = heaps[heap_at[own] : heap_at[own + 1]]
         if in_line and (heap[0, 0] == 0 or heap[1, 0] != code >> 1 or since[own] != guess):
             continue  # another row is first, or this row has a later event
-        held = slice(held_at[row], held_at[row + 1])
-        begin = _earliest(ready[row], free, resource[held])
+        used = slice(held_at[row], held_at[row + 1])
+        begin = _earliest(ready[row], free, resource[used])
         if begin > guess:
             if not in_line:
                 push(heap, code >> 1, 0)
@@ -319,7 +319,7 @@ def greedy_starts(  # noqa: C901 (one compiled loop)
                 _push_first(clock, heap, since, own, begin)
             continue
         start[row] = begin
-        _hold(free, resource[held], cycles[held], begin)
+        _use(free, resource[used], cycles[used], begin)
         if in_line:
             pop(heap)
             _push_first(clock, heap, since, own, begin + hold[row])

@@ -48,15 +48,9 @@ def _state(asked: Runs, runs: Runs, pending: Runs) -> str:
     if len(runs) > 1:
         return ""
     (name,) = runs
-    others = (
-        f"{other} {_fate(run, is_pending=other in pending)}"
-        for other, run in asked.items()
-        if other != name
-    )
-    return f"{name} alone: {' and '.join(others)}"
-
-
-def _fate(run: Run, *, is_pending: bool) -> str:
-    if is_pending:
-        return "is being computed"
-    return "was cancelled" if run.is_cancelled else "was refused"
+    (other,) = asked.keys() - runs.keys()
+    if other in pending:
+        fate = "is being computed"
+    else:
+        fate = "was cancelled" if asked[other].is_cancelled else "was refused"
+    return f"{name} alone: {other} {fate}"

@@ -61,9 +61,9 @@ export class LayersPanel {
   /** A run that is not drawn has no column. */
   columnsFor(pen, width) {
     const inner = width - 2 * PAD;
-    const names = new Set(this.scene.runs.map((run) => run.name.toLowerCase()));
-    const without = ["a", "b"].some((name) => !names.has(name)) ? (names.has("a") ? { b: 0 } : { a: 0 }) : {};
-    const [widths, gaps] = [{ ...WIDTHS, ...without }, { ...GAPS, ...without }];
+    const drawn = this.scene.runs.map((run) => run.name.toLowerCase());
+    const absent = Object.fromEntries(["a", "b"].filter((name) => !drawn.includes(name)).map((name) => [name, 0]));
+    const [widths, gaps] = [{ ...WIDTHS, ...absent }, { ...GAPS, ...absent }];
     const fixed = [...Object.values(widths), ...Object.values(gaps)].reduce((a, b) => a + b, 0);
     const labels = Math.min(inner * (inner < PHONE ? 0.32 : 0.28), Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
     const unit = Math.max(0.3, (inner - labels) / fixed);

@@ -1,4 +1,4 @@
-// LB and GB beside the layers: bytes held per layer of both runs, against the capacity.
+// LB and GB to the right of the layers: bytes of each layer in both runs, against the capacity.
 
 import { hueFill } from "./draw.js";
 import { sizeText } from "./words.js";
