@@ -4,6 +4,7 @@
 - `top_bar/`: every choice of the page, as one value; `sizes.py`: sizes that a model proposes.
 - `refusals.py`: why a run or a file was refused.
 - `runs.py`, `jobs.py`: runs and who waits for them; worker processes and the one cache.
+- `stored_runs.py`: the default comparison's reports, shown while a new server's workers warm up.
 - `frame.py`: around every page: session, refusals, waiting; `progress.py`: the bar of a run.
 - `equal_run.py`: A's strategy at B's cluster batch; `what_helps.py`: B on a chip with more of what
   binds it.

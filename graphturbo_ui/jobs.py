@@ -15,8 +15,9 @@ import logging
 import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from time import monotonic
 from typing import TypeVar
@@ -43,6 +44,7 @@ from graphturbo_ui.runs import (
 )
 from graphturbo_ui.session import query
 from graphturbo_ui.sizes import proposed_sizes
+from graphturbo_ui.stored_runs import has_same_numbers, stored_reports
 
 __all__ = ["Desk", "Run", "Runs", "Source", "Visitor", "WorkerError", "shared_desk"]
 
@@ -83,7 +85,7 @@ class Desk:
         self._target = target
         self._waiting: queue.Queue[Job | None] = queue.Queue(MAX_WAITING)
         self._runs: OrderedDict[str, Run] = OrderedDict()
-        self._views: OrderedDict[Hashable, object] = OrderedDict()
+        self._views: OrderedDict[tuple[str, ...], object] = OrderedDict()
         self._turns: dict[str, Turn] = {}
         self._lock = threading.RLock()
         self._threads = [threading.Thread(target=self._attend, daemon=True) for _ in range(workers)]
@@ -128,6 +130,35 @@ class Desk:
             if visitor is not None:
                 self._attach(visitor, made)
             return tuple(made[key] for key in keys)
+
+    def renew(
+        self, requests: Sequence[RunRequest], source: Source, stored: Mapping[str, Report]
+    ) -> None:
+        """Compute these runs; until then, the `stored` reports, by run key, are their answers."""
+        begun = []
+        for request in requests:
+            key = run_key(request, source)
+            run = Run(key, request, source.digest)
+            if key in stored and key not in self._runs:
+                shown = Run(key, request, source.digest)
+                shown.answer.set_result(stored[key])
+                self._runs[key] = shown
+                run.answer.add_done_callback(partial(self._replace, shown, run))
+            else:
+                self._runs.setdefault(key, run)
+            begun.append(run)
+        self._enqueue(Job(tuple(begun), source))
+
+    def _replace(self, shown: Run, run: Run, answer: Future[Report]) -> None:
+        """Take a computed run for a stored one, with its views if they are of other numbers."""
+        if answer.exception() is not None:
+            return
+        with self._lock:
+            if self._runs.get(run.key) is shown:
+                self._runs[run.key] = run
+            if not has_same_numbers(shown.report, run.report):
+                for view in [view for view in self._views if run.key in view]:
+                    del self._views[view]
 
     def _attach(self, visitor: Visitor, runs: Runs) -> None:
         """Have a visitor wait for these runs alone; those that nobody waits for are ended."""
@@ -263,8 +294,8 @@ class Desk:
         with self._lock:
             if run.is_done:
                 return
-            if is_passing(error):
-                self._runs.pop(run.key, None)
+            if is_passing(error) and self._runs.get(run.key) is run:
+                del self._runs[run.key]
             self._settle(run)
             run.answer.set_exception(error)
 
@@ -301,9 +332,12 @@ def run_key(request: RunRequest, source: Source) -> str:
 
 @cache
 def shared_desk() -> Desk:
-    """The server's one desk; its workers start with it, and compute the first view at once."""
+    """The server's one desk; its workers start with it, and compute the first view at once.
+
+    Until they have, the stored reports are shown.
+    """
     desk = Desk()
-    desk.start(*default_comparison())
+    desk.renew(*default_comparison(), stored_reports())
     return desk
 
 

@@ -79,7 +79,8 @@ def step_rows(*reports: Report, names: str = BOTH) -> Table:
     ]
     total: dict[str, object] = {"step": "import to trace, together"}
     for name, report in zip(names, reports, strict=False):
-        total[f"{name} (s)"] = report.contract["schedule_seconds"]
+        is_timed = bool(report.contract["steps"])  # a stored report is not
+        total[f"{name} (s)"] = report.contract["schedule_seconds"] if is_timed else None
     return [*rows, total]
 
 

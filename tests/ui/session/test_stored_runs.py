@@ -1,0 +1,123 @@
+"""Stored reports of the default comparison: equal to computed ones, which replace them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graphturbo_core.pipeline import RunRequest, run_reports
+from graphturbo_core.report.report import Report
+from graphturbo_ui import jobs
+from graphturbo_ui.figures.tables import step_rows
+from graphturbo_ui.jobs import Desk, Run, Source, default_comparison, run_key
+from graphturbo_ui.stored_runs import has_same_numbers, stored_reports, without_clock
+from tests.remote import fake_worker
+from tests.ui.synthetic import synthetic_report
+
+PATIENCE_S = 20.0
+SOURCE = Source.of(b"model", None)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """One fake worker, which begins when its orders are forgotten."""
+    monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
+    (tmp_path / fake_worker.WARM_UP).write_text("hold")
+    desk = Desk(workers=1, target=fake_worker.main)
+    yield desk
+    fake_worker.forget(tmp_path)
+    desk.close()
+
+
+def request(strategy: str) -> RunRequest:
+    return RunRequest(model_name="m", strategy=strategy)
+
+
+def started(desk: Desk, strategy: str) -> Run:
+    return desk.start([request(strategy)], SOURCE)[0]
+
+
+def renewed(desk: Desk, tmp_path: Path, *strategies: str) -> tuple[Run, ...]:
+    """The runs of these strategies once the worker has computed all and one more."""
+    fake_worker.forget(tmp_path)
+    assert started(desk, "afterwards").wait(PATIENCE_S)
+    return tuple(started(desk, strategy) for strategy in strategies)
+
+
+def test_the_stored_reports_are_those_that_the_source_gives() -> None:
+    """After a change of numbers: `python -m graphturbo_ui.stored_runs`, and look at the page."""
+    requests, source = default_comparison()
+    stored = stored_reports()
+    assert list(stored) == [run_key(request, source) for request in requests]
+    found = run_reports(source.model, requests)
+    assert all(map(has_same_numbers, stored.values(), found))
+
+
+def test_a_difference_in_any_part_is_seen() -> None:
+    report = next(iter(stored_reports().values()))
+    assert has_same_numbers(report, replace(report, contract={**report.contract, "steps": [1]}))
+    cycles = report.contract["cycles"] + 1
+    tables = {**report.tables, "layers": report.tables["layers"][1:]}
+    arrays = {**report.arrays, "start": report.arrays["start"] + 1}
+    for other in (
+        replace(report, contract={**report.contract, "cycles": cycles}),
+        replace(report, tables=tables),
+        replace(report, arrays=arrays),
+        replace(report, arrays={}),
+        report.with_files({"edits": ["other"]}),
+        replace(report, files={}),
+    ):
+        assert not has_same_numbers(report, other)
+
+
+def test_a_stored_report_has_no_seconds() -> None:
+    report = next(iter(stored_reports().values()))
+    assert step_rows(report) == [{"step": "import to trace, together", "A (s)": None}]
+
+
+def test_a_stored_report_is_the_answer_until_a_worker_has_one(desk: Desk, tmp_path: Path) -> None:
+    stored = without_clock(synthetic_report("tvm@2"))
+    desk.renew([request("tvm@2")], SOURCE, {run_key(request("tvm@2"), SOURCE): stored})
+    before = started(desk, "tvm@2")
+    assert before.report is stored
+    drawn = desk.view("picture", lambda report: [report], before)
+    (after,) = renewed(desk, tmp_path, "tvm@2")
+    assert after is not before
+    assert after.steps == [("1 of 1", 0.5)]
+    assert desk.view("picture", lambda report: [report], after) is drawn
+
+
+def test_views_of_other_numbers_are_made_again(desk: Desk, tmp_path: Path) -> None:
+    stored = synthetic_report("another")
+    desk.renew([request("tvm@2")], SOURCE, {run_key(request("tvm@2"), SOURCE): stored})
+    desk.view("picture", _strategy, started(desk, "tvm@2"))
+    (after,) = renewed(desk, tmp_path, "tvm@2")
+    assert desk.view("picture", _strategy, after) == "tvm@2"
+
+
+def _strategy(report: Report) -> object:
+    return report.contract["strategy"]
+
+
+def test_a_run_without_a_stored_report_is_computed(desk: Desk, tmp_path: Path) -> None:
+    desk.renew([request("tvm@2")], SOURCE, {})
+    assert not started(desk, "tvm@2").is_done
+    (after,) = renewed(desk, tmp_path, "tvm@2")
+    assert after.steps == [("1 of 1", 0.5)]
+
+
+def test_a_stored_report_stays_where_its_run_fails(desk: Desk, tmp_path: Path) -> None:
+    stored = synthetic_report("bug x")
+    desk.renew([request("bug x")], SOURCE, {run_key(request("bug x"), SOURCE): stored})
+    (after,) = renewed(desk, tmp_path, "bug x")
+    assert after.report is stored
+
+
+def test_the_server_begins_with_the_stored_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "WORKERS", 0)
+    monkeypatch.setattr(jobs.Desk.__init__, "__defaults__", (0, fake_worker.main))
+    desk = jobs.shared_desk.__wrapped__()
+    assert all(run.is_done for run in desk.start(*default_comparison()))
