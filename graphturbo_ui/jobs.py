@@ -44,7 +44,7 @@ from graphturbo_ui.runs import (
 )
 from graphturbo_ui.session import query
 from graphturbo_ui.sizes import proposed_sizes
-from graphturbo_ui.stored_runs import has_same_numbers, stored_reports
+from graphturbo_ui.stored_runs import stored_reports
 
 __all__ = ["Desk", "Run", "Runs", "Source", "Visitor", "WorkerError", "shared_desk"]
 
@@ -150,15 +150,14 @@ class Desk:
         self._enqueue(Job(tuple(begun), source))
 
     def _replace(self, shown: Run, run: Run, answer: Future[Report]) -> None:
-        """Take a computed run for a stored one, with its views if they are of other numbers."""
+        """Take a computed run for a stored one; views of the stored one are made again."""
         if answer.exception() is not None:
             return
         with self._lock:
             if self._runs.get(run.key) is shown:
                 self._runs[run.key] = run
-            if not has_same_numbers(shown.report, run.report):
-                for view in [view for view in self._views if run.key in view]:
-                    del self._views[view]
+            for view in [view for view in self._views if run.key in view]:
+                del self._views[view]
 
     def _attach(self, visitor: Visitor, runs: Runs) -> None:
         """Have a visitor wait for these runs alone; those that nobody waits for are ended."""

@@ -29,18 +29,6 @@ def without_clock(report: Report) -> Report:
     return replace(report, contract={**report.contract, "steps": [], "schedule_seconds": 0.0})
 
 
-def has_same_numbers(one: Report, other: Report) -> bool:
-    """Whether two reports differ in nothing but the seconds of their steps."""
-    a, b = without_clock(one), without_clock(other)
-    return (
-        (a.contract, a.tables) == (b.contract, b.tables)
-        and a.arrays.keys() == b.arrays.keys()
-        and all(np.array_equal(a.arrays[name], b.arrays[name]) for name in a.arrays)
-        and a.files.keys() == b.files.keys()
-        and all(a.text(name) == b.text(name) for name in a.files)
-    )
-
-
 @cache
 def stored_reports() -> Mapping[str, Report]:
     """Report by run key; empty where Python was built without lzma."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from graphturbo_core.pipeline import RunRequest, run_reports
@@ -13,7 +14,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_ui import jobs
 from graphturbo_ui.figures.tables import step_rows
 from graphturbo_ui.jobs import Desk, Run, Source, default_comparison, run_key
-from graphturbo_ui.stored_runs import has_same_numbers, stored_reports, without_clock
+from graphturbo_ui.stored_runs import stored_reports, without_clock
 from tests.remote import fake_worker
 from tests.ui.synthetic import synthetic_report
 
@@ -45,6 +46,18 @@ def renewed(desk: Desk, tmp_path: Path, *strategies: str) -> tuple[Run, ...]:
     fake_worker.forget(tmp_path)
     assert started(desk, "afterwards").wait(PATIENCE_S)
     return tuple(started(desk, strategy) for strategy in strategies)
+
+
+def has_same_numbers(one: Report, other: Report) -> bool:
+    """Whether two reports differ in nothing but the seconds of their steps."""
+    a, b = without_clock(one), without_clock(other)
+    return (
+        (a.contract, a.tables) == (b.contract, b.tables)
+        and a.arrays.keys() == b.arrays.keys()
+        and all(np.array_equal(a.arrays[name], b.arrays[name]) for name in a.arrays)
+        and a.files.keys() == b.files.keys()
+        and all(a.text(name) == b.text(name) for name in a.files)
+    )
 
 
 def test_the_stored_reports_are_those_that_the_source_gives() -> None:
@@ -83,14 +96,12 @@ def test_a_stored_report_is_the_answer_until_a_worker_has_one(desk: Desk, tmp_pa
     desk.renew([request("tvm@2")], SOURCE, {run_key(request("tvm@2"), SOURCE): stored})
     before = started(desk, "tvm@2")
     assert before.report is stored
-    drawn = desk.view("picture", lambda report: [report], before)
     (after,) = renewed(desk, tmp_path, "tvm@2")
     assert after is not before
     assert after.steps == [("1 of 1", 0.5)]
-    assert desk.view("picture", lambda report: [report], after) is drawn
 
 
-def test_views_of_other_numbers_are_made_again(desk: Desk, tmp_path: Path) -> None:
+def test_views_of_a_stored_report_are_made_again(desk: Desk, tmp_path: Path) -> None:
     stored = synthetic_report("another")
     desk.renew([request("tvm@2")], SOURCE, {run_key(request("tvm@2"), SOURCE): stored})
     desk.view("picture", _strategy, started(desk, "tvm@2"))
