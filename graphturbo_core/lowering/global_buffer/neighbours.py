@@ -95,23 +95,31 @@ def _is_streamed_ahead(plan: Plan, placement: KernelPlacement, tensor: str) -> b
     """Whether a weight is streamed ahead instead of resident in GB as planned.
 
     If instructions move across layers, a weight's bytes can be reused as soon as its layer has
-    ended. So a weight read by one layer of one kernel is streamed as far ahead as room permits. Our
-    choice; a place that a plan file fixes is not changed.
+    ended. So a weight read by one layer of one kernel is streamed as far ahead as room permits,
+    unless the kernel would refetch it. Our choice; a place that a plan file fixes is not changed.
     """
-    if plan.scheduling.has_fence or tensor in plan.fixed:
+    if plan.scheduling.has_fence or tensor in plan.fixed or _is_refetched(placement, tensor):
         return False
     readers = [stage.tile_weight() for stage in placement.stages]
     return sum(operand is not None and operand.tensor == tensor for operand in readers) == 1
 
 
+def _is_refetched(placement: KernelPlacement, tensor: str) -> bool:
+    """Whether a kernel that streams a weight fetches one of its boxes several times, by row."""
+    boxes = list(_fetched_boxes(placement, tensor))
+    return len(set(boxes)) < len(boxes)
+
+
 def _read_boxes(placement: KernelPlacement, tensor: str) -> frozenset[Box]:
-    """The boxes of a streamed weight that a kernel fetches."""
-    return frozenset(
-        box
-        for items in placement.items
-        if items is not None and items.operand.tensor == tensor
-        for box, _ in items.box_fetches()
-    )
+    """The distinct boxes of a streamed weight that a kernel fetches."""
+    return frozenset(_fetched_boxes(placement, tensor))
+
+
+def _fetched_boxes(placement: KernelPlacement, tensor: str) -> Iterator[Box]:
+    """The box of each fetch of a streamed weight, in order."""
+    for items in placement.items:
+        if items is not None and items.operand.tensor == tensor:
+            yield from (box for box, _ in items.box_fetches())
 
 
 def _streamed_weights(placement: KernelPlacement) -> list[str]:

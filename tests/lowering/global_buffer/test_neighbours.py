@@ -25,9 +25,10 @@ from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
 from graphturbo_core.verify.static.coverage import moved_twice
 from tests.lowering.counting import check_program
-from tests.lowering.nets import placements_of
+from tests.lowering.nets import chip, placements_of, plan_of, with_residency
 from tests.strategies.chains import NARROW, PART, feed_forward
 from tests.strategies.plus.plans import made
+from tests.strategies.samples import weighted
 
 GB = 8 * 2**20
 SLOTS = 2 * 2048 * 32 * 2
@@ -219,6 +220,23 @@ def test_a_kernel_alone_holds_what_fits() -> None:
     names = [program.tensors[tensor] for tensor in program.buffers.tensor[in_gb].tolist()]
     sizes = program.buffers.size_bytes[in_gb].tolist()
     assert ("w", PART) in zip(names, sizes, strict=True)
+
+
+def product(columns: int) -> Plan:
+    """A product of 256 rows by a weight planned in GB; LBs hold neither its data nor its weight."""
+    text = f"g (float[256,64] x, float[64,{columns}] w) => (float[256,{columns}] y)"
+    plan = plan_of(weighted(f"{text} {{ y = MatMul (x, w) }}"), "tvm", chip("tiny"))
+    return replace(with_residency(plan, Residency.GB), scheduling=ACROSS_LAYERS)
+
+
+def test_a_weight_that_each_row_tile_reads_keeps_its_place() -> None:
+    """Of 64 x 64 elements, 8,192 bytes; of 64 x 256 they are 32,768, all that GB has."""
+    program = sound(product(64))
+    assert again(program) == 0
+    assert sum(fetched(program, 0)) == 8192
+    wide = sound(product(256))
+    assert again(wide) > 0
+    assert again(wide) % 32768 == 0
 
 
 def test_parts_give_way_to_what_the_plan_wants_to_stay() -> None:
