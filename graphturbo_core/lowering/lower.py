@@ -185,7 +185,7 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     far = place_clusters_far(plan, placements, numbering)
     check_fixed(plan, placements, far)
     settings = [
-        Setting(each.placement, around, each.others)
+        Setting(each.placement, around, each.usable(may_reorder=not around.has_scratch))
         for each, around in zip(placed, far.environments, strict=True)
     ]
     counts = check_moves(machine.classes, plan, settings, cap)

@@ -38,6 +38,13 @@ class PlacedKernel(NamedTuple):
     placement: KernelPlacement
     others: tuple[KernelPlacement, ...]
 
+    def usable(self, *, may_reorder: bool) -> tuple[KernelPlacement, ...]:
+        """The others; without those in another order of stages if scratch bytes of GB fix it."""
+        if may_reorder:
+            return self.others
+        order = [stage.output for stage in self.placement.stages]
+        return tuple(o for o in self.others if [stage.output for stage in o.stages] == order)
+
 
 def place_clusters(
     plan: Plan, stages: list[tuple[Stage, ...]], cut: KernelGrains, max_instructions: int

@@ -246,6 +246,10 @@ class Plan:
         names = {each.name for each in fields(self)} - DESCRIPTIVE_FIELDS - {"semantics"}
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
+    def fixed_in(self, kernel: KernelPlan) -> frozenset[str]:
+        """Tensors and weights whose memory a plan file fixes in this kernel."""
+        return self.fixed | {name for name, piece in self.fixed_pieces if piece == kernel.piece}
+
     @cached_property
     def layer_of_op(self) -> Mapping[str, int]:
         """The layer of every op."""

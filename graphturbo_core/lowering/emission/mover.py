@@ -90,7 +90,16 @@ class Mover:
         size = aligned(tensor_bytes(self.plan, site.tensor, box))
         core = far_core(site.away)
         return self.builder.buffer(
-            LocalBuffer(site.memory, core, 0, size, site.tensor, box, site.key, site.is_spill)
+            LocalBuffer(
+                site.memory,
+                core,
+                site.scratch or 0,
+                size,
+                site.tensor,
+                box,
+                site.key,
+                site.is_spill,
+            )
         )
 
     def _reads(self, site: Site, box: Box) -> Iterator[Access]:

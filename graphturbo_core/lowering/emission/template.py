@@ -190,7 +190,10 @@ def _site_row(setting: Setting, site: Site) -> Hashable:
     relative = setting.relative(site.tensor, box)
     held = setting.relative(site.tensor, site.held) if site.held else None
     number = setting.number[site.tensor]
-    return (number, site.memory, site.away, relative, is_own, site.cause, site.is_spill, held)
+    return (
+        number, site.memory, site.away, relative, is_own, site.cause, site.is_spill, held,
+        site.scratch,
+    )  # fmt: skip
 
 
 def _edges(setting: Setting) -> Hashable:

@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, volume
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.global_buffer.dram import NO_REMOTE_BOXES, RemoteBoxes, dram_offsets
+from graphturbo_core.lowering.global_buffer.gb_places import (
+    GbPlace,
+    StoredOutput,
+    place_outputs,
+)
 from graphturbo_core.lowering.global_buffer.neighbours import held_weights, with_neighbours
 from graphturbo_core.lowering.global_buffer.shards import place_shards
 from graphturbo_core.lowering.global_buffer.sites import SPILLS, GbRing, KernelEnvironment, Site
@@ -41,25 +45,6 @@ class FarMemory:
     without_shards: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Output:
-    """A tensor's box that a kernel stores outside its LBs, and its last reader.
-
-    `held`: the stored box; larger than `box` by the halo if this kernel reads it back.
-    `is_held_once`: stored by an engine that the cores share; no two kernels store the same part.
-    """
-
-    tensor: str
-    box: Box
-    maker: int
-    last: int
-    wants_gb: bool
-    is_graph_output: bool
-    is_spill: bool
-    held: Box
-    is_held_once: bool
-
-
 class _Parts:
     """Parts of one tensor that kernels store outside their LBs."""
 
@@ -79,32 +64,24 @@ def place_far(
 ) -> FarMemory:
     """Returns the places of all tensors outside the LBs.
 
-    Priority in GB: weight slots at its bottom; outputs of kernels in order of production (whole or
-    not at all; else DRAM, a spill); from its end downwards, the plan's retained weights; between
-    them weights shared by adjacent kernels of a group, all of them or as many as fit.
+    Priority in GB: weight slots at its bottom; outputs of kernels (`gb_places`; a spill goes to
+    DRAM); from its end downwards, the plan's retained weights; between them weights shared by
+    adjacent kernels of a group, all of them or as many as fit.
     """
     ring = _ring(plan, placements)
-    outputs = _outputs(plan, placements, remote_inputs.read)
-    gb = OffsetAllocator(plan.hardware.gb_bytes, ring.size_bytes)
     if ring.size_bytes > plan.hardware.gb_bytes:
         raise _ring_without_room(plan, ring)
+    outputs = _outputs(plan, placements, remote_inputs.read)
+    places = place_outputs(outputs, len(placements), ring.size_bytes, plan.hardware.gb_bytes)
     offsets: dict[SharedKey, int] = {}
     written: dict[str, dict[int, Site]] = {}
-    tops = np.full(len(placements), ring.size_bytes, dtype=np.int64)
+    tops = places.tops
     spilled: list[tuple[str, str]] = []
-    for output in outputs:
-        size = tensor_bytes(plan, output.tensor, output.held)
-        offset = None
-        if output.wants_gb:
-            offset = gb.place(size, output.maker, output.last)
-        site = _site(output, offset is not None)
-        if offset is not None:
-            offsets[site.key] = offset
-            while_live = tops[output.maker : output.last + 1]
-            np.maximum(while_live, offset + aligned(size), out=while_live)
-        elif output.held != output.box and (
-            output.is_held_once or output.tensor in remote_inputs.read
-        ):
+    for output, place in zip(outputs, places.of_output, strict=True):
+        site = _site(output, place)
+        if place is not None:
+            offsets[site.key] = place.offset
+        elif output.needs_gb:
             raise _halo_without_room(plan, output)
         elif output.wants_gb:
             spilled.append((output.tensor, placements[output.maker].kernel.name))
@@ -141,7 +118,7 @@ def _ring_without_room(plan: Plan, ring: GbRing) -> CapacityError:
     )
 
 
-def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:
+def _halo_without_room(plan: Plan, output: StoredOutput) -> CapacityError:
     """The refusal of a stored halo without room in GB: DRAM has one buffer per tensor.
 
     Two kernels cannot both write the same rows of it: kernels of a shared engine, and kernels whose
@@ -170,7 +147,7 @@ def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
 
 def _outputs(
     plan: Plan, placements: Sequence[KernelPlacement], remote_inputs: frozenset[str]
-) -> list[_Output]:
+) -> list[StoredOutput]:
     """All tensors stored outside LB, in order of production.
 
     `remote_inputs`: tensors that other clusters read.
@@ -188,10 +165,11 @@ def _kernel_outputs(
     output_names: Collection[str],
     readers: _Readers,
     remote_inputs: frozenset[str],
-) -> Iterator[_Output]:
+) -> Iterator[StoredOutput]:
     """Tensors that one kernel stores outside LB, stage by stage."""
     index, placement = kernel
-    in_gb = cluster_reads(placement.stages)
+    in_gb, fixed = cluster_reads(placement.stages), placement.plan.fixed_in(placement.kernel)
+    last_stage = {o.tensor: stage.index for stage in placement.stages for o in stage.operands}
     for stage in placement.stages:
         tensor = stage.output
         scope = placement.scope(tensor)
@@ -212,16 +190,21 @@ def _kernel_outputs(
         is_needed |= stage.is_passing
         if not is_needed:
             continue
-        yield _Output(
-            tensor,
-            box,
-            index,
-            last,
-            scope is Scope.GB and not is_output,
-            is_output,
-            tensor in placement.spilled and tensor not in placement.kernel.outputs,
-            held if is_read_there or is_read_back else box,
-            is_read_there,
+        held = held if is_read_there or is_read_back else box
+        yield StoredOutput(
+            tensor=tensor,
+            box=box,
+            maker=index,
+            last=last,
+            wants_gb=scope is Scope.GB and not is_output,
+            is_graph_output=is_output,
+            is_spill=tensor in placement.spilled and tensor not in placement.kernel.outputs,
+            held=held,
+            is_held_once=is_read_there,
+            size_bytes=tensor_bytes(placement.plan, tensor, held),
+            stages=(stage.index, max(stage.index, last_stage.get(tensor, 0))),
+            is_remote_input=tensor in remote_inputs,
+            is_fixed=tensor in fixed,
         )
 
 
@@ -249,13 +232,14 @@ class _Readers:
         return max((index for index in kernels if index > before), default=maker)
 
 
-def _site(output: _Output, is_in_gb: bool) -> Site:
+def _site(output: StoredOutput, place: GbPlace | None) -> Site:
     held = output.held if output.held != output.box else None
-    if is_in_gb:
+    if place is not None:
         cause = Cause.SPILL if output.is_spill else Cause.ACTIVATION
         return Site(
-            output.tensor, Memory.GB, output.box, output.maker, cause, output.is_spill, held
-        )
+            output.tensor, Memory.GB, output.box, output.maker, cause, output.is_spill, held,
+            scratch=place.scratch,
+        )  # fmt: skip
     is_spill = output.wants_gb or output.is_spill
     cause = Cause.SPILL if is_spill else Cause.ACTIVATION
     if output.is_graph_output:

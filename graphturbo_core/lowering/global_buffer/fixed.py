@@ -21,7 +21,7 @@ def check_fixed(plan: Plan, placements: Sequence[KernelPlacement], far: FarMemor
     for index, placement in enumerate(placements):
         held, kernel = far.environments[index].held, placement.kernel
         elsewhere = (*_lost(placement, far), *_streamed(placement, held.keys(), far))
-        fixed = plan.fixed | {name for name, piece in plan.fixed_pieces if piece == kernel.piece}
+        fixed = plan.fixed_in(kernel)
         unmet = [(name, memory) for name, memory in elsewhere if name in fixed]
         if unmet:
             name, memory = unmet[0]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.instructions.local_buffers import RETAINED, SHARD, SharedKey
+from graphturbo_core.lowering.instructions.local_buffers import RETAINED, SCRATCH, SHARD, SharedKey
 from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.products.program import Cause, Memory
 
@@ -22,7 +22,8 @@ class Site:
     `maker`: the kernel that wrote it (-1: present from the start, or a DRAM buffer that all kernels
     share; `SPILLS`: the buffer of spilled pieces). `held`: the box of its buffer if that is larger:
     the maker's computed box, of which other kernels own the rest. `away`: the cluster of the DRAM,
-    counted from this one (0: its own).
+    counted from this one (0: its own). `scratch`: offset in the bytes of GB that outputs of its
+    kernel use in turn; None: its bytes are its own.
     """
 
     tensor: str
@@ -33,6 +34,7 @@ class Site:
     is_spill: bool = False
     held: Box | None = None
     away: int = 0
+    scratch: int | None = None
 
     def whole(self) -> Site:
         """The site of its whole buffer, as for its maker."""
@@ -41,7 +43,8 @@ class Site:
     @property
     def key(self) -> SharedKey:
         """Identity of the buffer that holds it."""
-        return (self.memory.name, self.tensor, far_core(self.away), self.maker)
+        space = self.memory.name if self.scratch is None else SCRATCH
+        return (space, self.tensor, far_core(self.away), self.maker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +166,8 @@ class KernelEnvironment:
     dram_shares: int = 1
     retained: Mapping[tuple[str, Box], RetainedBox] = field(default_factory=dict)
     early: tuple[AheadFetch, ...] = ()
+
+    @property
+    def has_scratch(self) -> bool:
+        """Whether outputs of the kernel use bytes of GB in turn."""
+        return any(site.scratch is not None for site in self.targets.values())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.instructions.code import KernelCode
-from graphturbo_core.lowering.instructions.local_buffers import RESIDENT
+from graphturbo_core.lowering.instructions.local_buffers import RESIDENT, SCRATCH
 from graphturbo_core.products.arrays import Integer
 from graphturbo_core.products.instruction_table import AddressConflicts
 from graphturbo_core.products.program import IntArray
@@ -41,7 +41,8 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     1. Within a buffer, a sweep in layer order compares each access with the earlier open ones. A
        write closes every earlier access whose box it covers.
     2. Between buffers, a sweep records the last owner of every byte. The first writes of the new
-       owner wait for the last accesses of the old one.
+       owner wait for the last accesses of the old one. In scratch bytes of GB, only the first of
+       them on each engine does, and the others wait for that one (`_led`).
 
     `is_pooled`: the data and weight part of an LB have one address space. Cost: accesses times the
     accesses in the same cells of the buffer.
@@ -67,11 +68,12 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     by_first = by_first[space[by_first] >= 0]
     held, rest = np.empty((2, 2 * len(by_first), 3), dtype=np.int64)
     old, new = _owner_pairs(by_first, space, start, end, held, rest)
+    led = _led(code, instruction, new, is_first_write)
     between = _between_buffers(
         old, new, instruction, order, buffer_at, is_last, is_first_write, count
     )
-    edges = np.concatenate((within, between))
-    del within, between
+    edges = np.concatenate((within, led, between))
+    del within, led, between
     return _as_rows(edges, count)
 
 
@@ -96,11 +98,38 @@ def _cells(buffer_at: IntArray, begin: NDArray[np.int32]) -> IntArray:
 
 
 def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArray, IntArray]:
-    """Per buffer: address space (-1: not placed by this kernel), first and end byte."""
+    """Per buffer: address space (-1: not placed by this kernel), first and end byte.
+
+    Scratch bytes of GB are a space of their own: their offsets count from the first of them.
+    """
     buffers = code.buffers
     spaces = buffers.spaces(is_pooled=is_pooled)
-    spaces[[row for row, key in buffers.shared.items() if key[0] != RESIDENT]] = -1
+    scratch = int(spaces.max(initial=0)) + 1
+    for row, key in buffers.shared.items():
+        if key[0] != RESIDENT:
+            spaces[row] = scratch if key[0] == SCRATCH else -1
     return spaces, buffers.offset, buffers.offset + buffers.size_bytes
+
+
+def _led(
+    code: KernelCode, instruction: IntArray, new: IntArray, is_first_write: NDArray[np.bool_]
+) -> IntArray:
+    """Edges from first writes of each engine to the first of them, which alone stays marked.
+
+    Of `new` owners of scratch bytes. Our choice: whole tensors reuse bytes there, and all pairs of
+    their tiles would be hundreds per instruction.
+    """
+    buffers = [row for row, key in code.buffers.shared.items() if key[0] == SCRATCH]
+    is_new = np.zeros(len(code.buffers), dtype=np.bool_)
+    is_new[buffers] = np.isin(buffers, new)
+    rows = np.flatnonzero(is_first_write & is_new[code.access_buffer])
+    writer = instruction[rows]
+    queue = code.access_buffer[rows].astype(np.int64) * (int(code.engine.max(initial=0)) + 1)
+    _, first, of_row = np.unique(queue + code.engine[writer], True, True)
+    leader = writer[first][of_row]
+    is_first_write[rows] = writer == leader
+    is_led = writer != leader
+    return np.asarray((writer[is_led] * code.size + leader[is_led]) * 2 + 1)
 
 
 def _as_rows(edges: IntArray, count: int) -> Conflicts:

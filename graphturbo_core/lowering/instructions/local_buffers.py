@@ -15,10 +15,11 @@ from graphturbo_core.products.program import MAX_RANK, BufferColumns, IntArray, 
 
 SharedKey = tuple[str, str, int, int]
 """Key of a buffer that several kernels use: (memory or RESIDENT, tensor, core, kernel that writes
-it). RESIDENT: an output in LB for the next kernel. Of a shard: (SHARD, tensor, core, number of its
-box). Of a retained weight: (RETAINED, tensor, core, number of its box). The core of GB and DRAM is
-`far_core`."""
+it). RESIDENT: an output in LB for the next kernel. SCRATCH: an output in GB whose bytes its kernel
+reuses. Of a shard: (SHARD, tensor, core, number of its box). Of a retained weight: (RETAINED,
+tensor, core, number of its box). The core of GB and DRAM is `far_core`."""
 RESIDENT = "RESIDENT"
+SCRATCH = "SCRATCH"
 SHARD = "SHARD"
 RETAINED = "RETAINED"
 COLUMNS = tuple(each.name for each in fields(BufferColumns))

@@ -11,6 +11,7 @@ from graphturbo_core.errors import CapacityError, InvariantError
 from graphturbo_core.lowering.global_buffer import far_memory
 from graphturbo_core.lowering.global_buffer.dram import RemoteBoxes
 from graphturbo_core.lowering.global_buffer.far_memory import place_far
+from graphturbo_core.lowering.global_buffer.gb_places import StoredOutput
 from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.products.program import Memory
 from graphturbo_core.semantics.cost import placed_on
@@ -97,13 +98,12 @@ def test_without_its_halo_the_program_is_refused(
     plan: Plan, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Row 23, of which the piece before answers, is then read and never written."""
-    output = far_memory._Output
 
-    def alone(*fields: Any) -> far_memory._Output:
-        found = output(*fields)
+    def alone(**fields: Any) -> StoredOutput:
+        found = StoredOutput(**fields)
         return found if found.is_held_once else replace(found, held=found.box)
 
-    monkeypatch.setattr(far_memory, "_Output", alone)
+    monkeypatch.setattr(far_memory, "StoredOutput", alone)
     program, _ = lowered_with_placements(in_gb(plan) if memory is Memory.GB else plan)
     what = rf"\(23, 24\), .* of buffer \d+ \('{TENSOR}', .* which no instruction writes"
     with pytest.raises(InvariantError, match=what) as refused:
