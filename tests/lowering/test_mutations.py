@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from graphturbo_core.lowering.emission import emit
 from graphturbo_core.lowering.emission.loads import OperandFeeder
 from graphturbo_core.lowering.emission.mover import Mover
 from graphturbo_core.lowering.emission.weight_sources.feeder import WeightFeeder
+from graphturbo_core.lowering.global_buffer import far_memory
+from graphturbo_core.lowering.global_buffer.gb_places import StoredOutput
 from graphturbo_core.lowering.instructions import conflicts as conflicts_module
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
@@ -26,6 +29,7 @@ from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
+from tests.lowering.global_buffer.gb_outputs import in_turn
 from tests.lowering.nets import chip, plan_of, small_model, with_residency
 from tests.lowering.replay import ReplayError
 from tests.lowering.small_plans import batches, halo, k_cut, teaching
@@ -151,6 +155,21 @@ def copies_not_moved(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(numbering, "copied", lambda code, *_: code)
 
 
+def turns_without_conflicts(patch: pytest.MonkeyPatch) -> None:
+    """Outputs that use bytes of GB in turn do not wait for each other."""
+    patch.setattr(conflicts_module, "SCRATCH", "")
+
+
+def turns_too_short(patch: pytest.MonkeyPatch) -> None:
+    """An output's bytes are free for another once it is made."""
+
+    def made(**fields: Any) -> StoredOutput:
+        first, _ = fields["stages"]
+        return StoredOutput(**{**fields, "stages": (first, first)})
+
+    patch.setattr(far_memory, "StoredOutput", made)
+
+
 CASES: list[tuple[Callable[[], Plan], Patch]] = [
     (halo, no_exchange),
     (teaching, no_store),
@@ -167,10 +186,12 @@ CASES: list[tuple[Callable[[], Plan], Patch]] = [
     (k_cut, slot_offset_wrong),
     (streaming, always_fetched_first),
     (batches, copies_not_moved),
+    (in_turn, turns_without_conflicts),
+    (in_turn, turns_too_short),
 ]
 
 
-@pytest.mark.parametrize("make", [halo, teaching, k_cut, streaming, batches])
+@pytest.mark.parametrize("make", [halo, teaching, k_cut, streaming, batches, in_turn])
 def test_unbroken_passes(make: Callable[[], Plan]) -> None:
     check_program(simulate(lower.lower(make())))
 

@@ -6,13 +6,14 @@
   shared boxes are spread evenly over the fetches.
 - `stays.py`: retained weights, box by box in fetch order, from GB's end downwards.
 - `shards.py`: the LB of each box of a sharded weight.
+- `gb_places.py`: outputs in GB: in order of production, packed, or in turn within a kernel.
 - `far_memory.py`: the recipe: slots at GB's bottom, then outputs, then weights.
 - `fixed.py`: checks the places that a plan file fixes, or refuses the plan.
 
 A result without room in LB that its kernel reads back is stored with its halo. A retained weight
 without room is streamed. At `:full`, weights that one layer of one kernel reads are streamed
-through all free GB, up to its size ahead (`GbRing.ahead_bytes`). Then one DMA engine prefetches and
-the other writes back.
+through all free GB, up to its size ahead (`GbRing.ahead_bytes`), unless row tiles would refetch
+them. Then one DMA engine prefetches and the other writes back.
 
 Shards: each box that is fetched more than once goes to the needing core with the fewest shard
 bytes. The first kernel fetches it from DRAM into that LB. Later fetches are one move out of that

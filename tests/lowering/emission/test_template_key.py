@@ -35,6 +35,7 @@ from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.products.program import Memory
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
 from tests.lowering.chips import shared, sharing
+from tests.lowering.global_buffer.gb_outputs import few_in_turn
 from tests.lowering.nets import chip, plan_of
 from tests.lowering.small_plans import HALO, TWICE, batches, halo, one_conv, turned
 from tests.strategies.samples import weighted
@@ -61,6 +62,7 @@ CASES = {
     "tiles of a resident weight": (lambda: one_conv(40)[0], 0),
     "a shared engine": (lambda: plan_of(weighted(TWICE), "tvm", shared()), 0),
     "fetched early": (lambda: _staying(SOFT, GbRetention("w", 0, 1, 8192)), 0),
+    "outputs in turn": (few_in_turn, 0),
     "staying": (lambda: _staying(THRICE, GbRetention("w", 0, 2, 8192)), 2),
 }
 """Plans, and the kernel of each."""

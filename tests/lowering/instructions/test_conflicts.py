@@ -18,6 +18,7 @@ from graphturbo_core.lowering.instructions.conflicts import (
     _span,
     find_conflicts,
 )
+from graphturbo_core.lowering.instructions.local_buffers import SCRATCH
 from graphturbo_core.products.program import MAX_RANK, Memory
 from tests.full import examples
 from tests.lowering.codes import (
@@ -152,6 +153,27 @@ def test_reused_bytes_are_an_address_conflict_with_the_last_accesses() -> None:
         "2 after 1": "address",
     }
     assert "2 after 1" not in _edges(rows, local(0, 64), local(64, 64))
+
+
+def test_the_first_write_of_each_engine_waits_for_the_old_owner_of_scratch_bytes() -> None:
+    """Rows 2 and 3 wait for both reads; row 4, of row 2's engine, for row 2 alone.
+
+    Bytes of GB that are no scratch bytes have addresses of their own, though offsets are equal.
+    """
+    rows = [
+        Row([(0, False, LEFT)]),
+        Row([(0, False, RIGHT)]),
+        Row([(1, True, ((0, 2), (0, 2)))], engine=1),
+        Row([(1, True, RIGHT)], engine=2),
+        Row([(1, True, ((2, 4), (0, 2)))], engine=1),
+        Row([(2, True, WHOLE)]),
+    ]
+    old, new = (
+        local(0, 32, Memory.GB)._replace(shared=(SCRATCH, tensor, -1, 0)) for tensor in "ab"
+    )
+    assert _edges(rows, old, new, local(0, 32, Memory.GB)) == dict.fromkeys(
+        ("2 after 0", "2 after 1", "3 after 0", "3 after 1", "4 after 2"), "address"
+    )
 
 
 def test_accumulating_is_data() -> None:
