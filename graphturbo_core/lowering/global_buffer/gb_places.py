@@ -59,7 +59,7 @@ class StoredOutput:
 
     @property
     def may_take_turns(self) -> bool:
-        """Whether no one uses it after its kernel."""
+        """Whether only its kernel uses it."""
         return self.maker == self.last and not self.is_remote_input
 
 
