@@ -26,7 +26,7 @@ PARTS = {
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",
         "global_buffer", "chip_numbering", "emission", "assemble", "caps", "numbering",
-        "alternatives", "placing", "notes", "lower",
+        "alternatives", "placing", "placing_far", "notes", "lower",
     ),
     "sim": (
         "sweeps", "lifetimes", "checks", "trace", "stalls", "kernels", "longest_chain",

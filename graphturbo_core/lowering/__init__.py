@@ -9,6 +9,7 @@
   staging buffer. The shortest kernel is taken; other kernels are not affected.
 - `placing.py`: kernels one after the other get tiles and LB addresses; each passes on what it keeps
   in LB.
+- `placing_far.py`: all kernels, then GB and DRAM; once more if GB has no room for some tensors.
 - `numbering.py`: one kernel per template is emitted and scheduled; the others are copies.
 - `assemble.py`: kernels one after the other: global numbers, buffers, segments.
 - `notes.py`: where a Program differs from its plan, in words.

@@ -10,14 +10,14 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.assemble import assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves
-from graphturbo_core.lowering.chip_numbering import ChipNumbering, place_clusters_far
+from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.emission.template import Setting
-from graphturbo_core.lowering.global_buffer.fixed import check_fixed
 from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.notes import fold_notes, longer_note, notes_of
 from graphturbo_core.lowering.numbering import KnownKernels, number_all
-from graphturbo_core.lowering.placing import KernelGrains, place_clusters
+from graphturbo_core.lowering.placing import KernelGrains
+from graphturbo_core.lowering.placing_far import place_memories
 from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
 from graphturbo_core.lowering.stages.stage import Stage, kernel_stages
 from graphturbo_core.lowering.tiling.cutting import LAST_GRAINS, Grain, grains
@@ -180,10 +180,9 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
     numbering = ChipNumbering(machine)
     few = limits.instructions(ops) // (FEW_PARTS * len(stages))
-    placed = place_clusters(plan, stages, KernelGrains(grain, attempt.few, few), cap)
+    cut = KernelGrains(grain, attempt.few, few)
+    placed, far = place_memories(plan, stages, cut, cap, numbering)
     placements = [each.placement for each in placed]
-    far = place_clusters_far(plan, placements, numbering)
-    check_fixed(plan, placements, far)
     settings = [
         Setting(each.placement, around, each.usable(may_reorder=not around.has_scratch))
         for each, around in zip(placed, far.environments, strict=True)

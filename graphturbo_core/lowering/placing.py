@@ -19,6 +19,7 @@ from graphturbo_core.lowering.local_buffer.placement import (
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.stages.stage import Stage, holdings
 from graphturbo_core.lowering.tiling.cutting import Grain
+from graphturbo_core.lowering.tiling.expected_places import Spilled
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions
 from graphturbo_core.products.plan import Plan
@@ -47,22 +48,34 @@ class PlacedKernel(NamedTuple):
 
 
 def place_clusters(
-    plan: Plan, stages: list[tuple[Stage, ...]], cut: KernelGrains, max_instructions: int
+    plan: Plan,
+    stages: list[tuple[Stage, ...]],
+    cut: KernelGrains,
+    max_instructions: int,
+    spilled: Spilled = frozenset(),
 ) -> list[PlacedKernel]:
-    """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels."""
+    """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels.
+
+    `spilled`: tensors that are known to be in DRAM.
+    """
     if plan.cooperation is None:
-        return _place_all(plan, stages, cut, max_instructions)
+        return _place_all(StageMemo(plan, spilled), plan, stages, cut, max_instructions)
     found: dict[int, PlacedKernel] = {}
     for cluster in plan.cooperation.working:
         kernels = plan.cooperation.kernels_of(cluster)
         own = [stages[kernel] for kernel in kernels]
-        placed = _place_all(own_plan(plan, cluster), own, cut, max_instructions)
+        alone = own_plan(plan, cluster)
+        placed = _place_all(StageMemo(alone, spilled), alone, own, cut, max_instructions)
         found |= dict(zip(kernels, placed, strict=True))
     return [found[kernel] for kernel in range(len(stages))]
 
 
 def _place_all(
-    plan: Plan, stages: list[tuple[Stage, ...]], cut: KernelGrains, max_instructions: int
+    alike: StageMemo,
+    plan: Plan,
+    stages: list[tuple[Stage, ...]],
+    cut: KernelGrains,
+    max_instructions: int,
 ) -> list[PlacedKernel]:
     """Place kernel after kernel, as long as their computes alone are not too many.
 
@@ -74,7 +87,7 @@ def _place_all(
     """
     placed: list[PlacedKernel] = []
     parked: dict[int, frozenset[str]] = {}
-    computes, alike, places = [0], StageMemo(plan), Places()
+    computes, places = [0], Places()
     while len(placed) < len(stages):
         index = len(placed)
         kernel = plan.kernels[index]

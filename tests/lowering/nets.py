@@ -13,6 +13,7 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import placing_far
 from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.products.plan import Plan, Residency
@@ -90,17 +91,17 @@ def placements_of(plan: Plan) -> list[KernelPlacement]:
 def lowered_with_placements(plan: Plan) -> tuple[Program, list[KernelPlacement]]:
     """A plan's program, and what was decided of it before."""
     found: list[KernelPlacement] = []
-    place_far = lowering.place_clusters_far
+    place_far = placing_far.place_clusters_far
 
     def spy(plan: Plan, placements: list[KernelPlacement], numbering: ChipNumbering) -> object:
         found[:] = placements
         return place_far(plan, placements, numbering)
 
-    lowering.place_clusters_far = spy  # type: ignore[assignment]
+    placing_far.place_clusters_far = spy  # type: ignore[assignment]
     try:
         return lowering.lower(plan), found
     finally:
-        lowering.place_clusters_far = place_far
+        placing_far.place_clusters_far = place_far
 
 
 MODELS: dict[str, tuple[Callable[[], onnx.ModelProto], int]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
@@ -23,7 +23,7 @@ from graphturbo_core.lowering.instructions.local_buffers import RESIDENT, Shared
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.stages.owned import own_box
 from graphturbo_core.lowering.stages.stage import Operand, Stage, fetched_bytes, tensor_bytes
-from graphturbo_core.lowering.tiling.tiling import Tile, hull_fetched, row_axes
+from graphturbo_core.lowering.tiling.tiling import LoopOrder, Tile, hull_fetched, row_axes
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
 
@@ -129,6 +129,8 @@ class OperandFeeder:
         for (core, tile), (tensor, operands, is_streamed) in product(tiles.items(), self._readers):
             if not (is_streamed or self._pending.get((tensor, core))):
                 continue
+            if is_streamed and not tile.is_last and self._waits_for_last(stage, operands):
+                continue
             box = hull_fetched(stage, operands, tile)
             where = Where(self._op_index[operands[0].op.name], stage.layer, step)
             if stage.is_on_cluster:
@@ -141,6 +143,15 @@ class OperandFeeder:
                 self._look_up(where, stage, operands[0], (core, box, tile))
             else:
                 self._stream(where, stage, operands[0], (core, box, tile))
+
+    def _waits_for_last(self, stage: Stage, operands: Sequence[Operand]) -> bool:
+        """Whether a streamed tensor is fetched for the last cut of K alone.
+
+        So is one that only the ops after the product read, if row tiles take turns at each cut.
+        """
+        order = self._placement.tilings[stage.index].order
+        is_first = any(operand.op is stage.ops[0] for operand in operands)
+        return order is LoopOrder.WEIGHTS and not is_first
 
     def locate(self, tensor: str, core: int, step: int, box: Box) -> tuple[int, Box]:
         """The LB buffer that this core reads in `step`, and the box in its coordinates."""

@@ -21,6 +21,7 @@ from graphturbo_core.lowering.stages.stage import (
 )
 from graphturbo_core.lowering.stages.views import Need, Views, find_views
 from graphturbo_core.lowering.tiling.cutting import Grain
+from graphturbo_core.lowering.tiling.expected_places import OperandPlaces
 from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import (
@@ -156,6 +157,11 @@ class PlacementTask:
     computes: int
     max_instructions: int
 
+    @cached_property
+    def places(self) -> OperandPlaces:
+        """Expected memories of what the stages read."""
+        return self.alike.places.of_kernel(self.kernel, self.stages)
+
 
 def place_kernel(task: PlacementTask) -> KernelPlacement | None:
     """Place the tensors that fit in LB; others are streamed or spilled.
@@ -166,7 +172,7 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
         CapacityError: even with all tensors streamed a tile does not fit, or tiles are too many.
     """
     demoted = set(task.parked)
-    cuts = StageCuts(task.plan, task.stages, task.grain, task.alike)
+    cuts = StageCuts(task.plan, task.stages, task.grain, task.alike, task.places)
     asked = _asked(task, cuts)
     while True:
         wanted = {name: need for name, need in asked.items() if name not in demoted}

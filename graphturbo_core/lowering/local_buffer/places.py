@@ -87,9 +87,10 @@ def _key(task: PlacementTask, number: Mapping[str, int]) -> Hashable:
         tuple(_held(held, number) for held in task.inherited.values()),
         tuple((number[name], _boxes(boxes)) for name, boxes in task.wanted_next.items()),
         tuple((number[name], kernel.scopes.get(name)) for name in number if name in kernel.scopes),
+        tuple((number[name], held) for name, held in task.places.weights.items()),
         *(
             tuple(place for name, place in number.items() if name in chosen)
-            for chosen in (kernel.outputs, kernel.kept, task.parked)
+            for chosen in (kernel.outputs, kernel.kept, task.parked, task.places.in_dram)
         ),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from math import prod
 
@@ -20,7 +20,9 @@ from graphturbo_core.lowering.stages.stage import (
     tensor_bytes,
 )
 from graphturbo_core.lowering.tiling.array_passes import array_passes, square_cuts
+from graphturbo_core.lowering.tiling.loop_order import TilingCost
 from graphturbo_core.lowering.tiling.tile_sizes import output_tile_bytes, read_bytes_by_axes
+from graphturbo_core.lowering.tiling.tile_space import TileSpace
 from graphturbo_core.lowering.tiling.tiling import (
     LoopOrder,
     Tiling,
@@ -72,30 +74,6 @@ def grains(rules: TileRules) -> tuple[Grain, ...]:
     """Grains from fine to coarse; the first within the cap on instructions is used."""
     finest = Grain(rules.tile_share, rules.tiles, 2)
     return (finest, Grain(max(1, rules.tile_share // 2), 1, 2), *LAST_GRAINS)
-
-
-@dataclass(frozen=True, slots=True)
-class TileSpace:
-    """Room of a stage: bytes of a core's memories, and the streamed operands by name.
-
-    Compared without names.
-
-    A streamed tile has at most `tile_bytes`. If even the finest cut is larger: its even share,
-    `even_tile_bytes`. If that is too small: the bytes that the others leave of `ring_bytes`, the
-    limit of all tiles together, with `turns` tiles per tensor.
-    """
-
-    tile_bytes: int
-    even_tile_bytes: int
-    ring_bytes: int
-    tiles: int
-    staging_sets: int
-    staging_bytes: int
-    weight_slot_bytes: int
-    streamed: frozenset[str] = field(compare=False)
-    is_output_streamed: bool
-    is_wide: bool = False
-    turns: int = 2
 
 
 def choose_tiling(plan: Plan, stage: Stage, space: TileSpace) -> Tiling:
@@ -154,7 +132,7 @@ class _Cutter:
 
         If K is cut for the weights, every tile of columns would refetch streamed data. Data with
         all of K are fetched once for all columns, but fewer rows fit, and each row tile refetches
-        the weights. The variant with fewer moved bytes is used.
+        the weights. The variant of lower cost is used.
         """
         found = self._of_rows()
         if found is None or not self._fetches_data_again():
@@ -162,17 +140,23 @@ class _Cutter:
         self.is_data_whole = True
         whole = self._of_rows()
         self.is_data_whole = False
-        if whole is None or self._fetched(whole) >= self._fetched(found):
-            return found
-        return whole
+        return found if whole is None else min(found, whole, key=self._cost.cycles)
 
     def _of_rows(self) -> Tiling | None:
         fitting = next((p for p in self._grids() if self._fits(p)), None)
         if fitting is None:
             return None
         parts = self._pipelined(fitting)
-        order = self._loop_order(parts)
+        orders = self._loop_orders(parts)
+        found = [self._tiling(parts, order) for order in orders]
+        return found[0] if len(found) == 1 else min(found, key=self._cost.cycles)
+
+    def _tiling(self, parts: Parts, order: LoopOrder) -> Tiling:
         return Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
+
+    @cached_property
+    def _cost(self) -> TilingCost:
+        return TilingCost(self.plan, self.stage, self.space, self.share, self._readers)
 
     def _fetches_data_again(self) -> bool:
         """Whether streamed data are cut along K for more than one tile of columns."""
@@ -187,18 +171,6 @@ class _Cutter:
         """The streamed operand that is multiplied with the weights; else None."""
         found = (o for o in self.stage.operands if o.is_reduced_data)
         return next((o for o in found if o.tensor in self.space.streamed), None)
-
-    def _fetched(self, tiling: Tiling) -> int:
-        """Bytes of data and weights that all tiles of the share fetch, without halos."""
-        data, weight = self._streamed_data(), self.stage.tile_weight()
-        assert data is not None and weight is not None
-        sizes = (
-            tensor_bytes(self.plan, operand.tensor, operand.access.box(self.share))
-            for operand in (data, weight)
-        )
-        columns = column_count(self.stage, self.columns, self.share)
-        times = (1 if tiling.is_data_whole else columns, prod(tiling.parts))
-        return sum(size * count for size, count in zip(sizes, times, strict=True))
 
     def _weight_tile(self) -> tuple[int, int]:
         """Columns and reduced elements of a weight tile; 0 for an uncut axis."""
@@ -312,8 +284,7 @@ class _Cutter:
         anywhere in rows of its input. If only a list of all tiles would determine the largest, the
         first tile is used (our choice: a list per evaluated cut costs too much).
         """
-        order = LoopOrder.ROWS
-        tiling = Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
+        tiling = self._tiling(parts, LoopOrder.ROWS)
         sizes = []
         if self.space.is_output_streamed:
             sizes.append(output_tile_bytes(self.plan, self.stage, tiling))
@@ -368,15 +339,17 @@ class _Cutter:
         passes = partial(array_passes, self.plan, self.stage, self.share)
         return PER_CENT * passes(finer) <= padded * passes(parts)
 
-    def _loop_order(self, parts: Parts) -> LoopOrder:
-        """WEIGHTS outermost if the data is resident in LB and partial sums of all rows fit."""
+    def _loop_orders(self, parts: Parts) -> tuple[LoopOrder, ...]:
+        """The possible loop orders; among orders of equal cost the first is used.
+
+        Weights outermost need room for the partial sums of all rows.
+        """
         if self.stage.tile_weight() is None or prod(parts) == 1:
-            return LoopOrder.ROWS
-        data_streams = any(
-            o.tensor in self.space.streamed and o.is_reduced_data for o in self.stage.operands
-        )
+            return (LoopOrder.ROWS,)
         largest = self._cut_columns(self._largest_tile(parts))
-        is_room = self._staging_bytes(largest, prod(parts)) <= self.space.staging_bytes
-        if not data_streams and (not self.reduced or is_room):
-            return LoopOrder.WEIGHTS
-        return LoopOrder.ROWS
+        sums = self._staging_bytes(largest, prod(parts))
+        if self.reduced and sums > self.space.staging_bytes:
+            return (LoopOrder.ROWS,)
+        is_streamed = self._streamed_data() is not None
+        rows_first = LoopOrder.ROWS, LoopOrder.WEIGHTS
+        return rows_first if is_streamed else rows_first[::-1]

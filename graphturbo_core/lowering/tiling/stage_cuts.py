@@ -14,15 +14,17 @@ from graphturbo_core.ir.boxes import Box, Interval
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.stages.stage import Stage, core_stages, holdings, largest_bytes
 from graphturbo_core.lowering.stages.views import Need
-from graphturbo_core.lowering.tiling.cutting import Grain, TileSpace, staging_sets
+from graphturbo_core.lowering.tiling.cutting import Grain, staging_sets
+from graphturbo_core.lowering.tiling.expected_places import OperandPlaces
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
+from graphturbo_core.lowering.tiling.tile_space import TileSpace
 from graphturbo_core.lowering.tiling.tiling import Tiling, tile_count
 from graphturbo_core.lowering.tiling.weight_space import (
     is_small_weight,
     small_bytes,
     weight_capacity,
 )
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import Plan, Residency
 
 CLUSTER_SHARE = 8
 """Tiles and weight tiles of an engine that the cores share have at most 1/4 and 1/16 of GB (our
@@ -66,11 +68,17 @@ class StageCuts:
     """Memo of values that follow from a stage and its room alone."""
 
     def __init__(
-        self, plan: Plan, stages: tuple[Stage, ...], grain: Grain, alike: StageMemo
+        self,
+        plan: Plan,
+        stages: tuple[Stage, ...],
+        grain: Grain,
+        alike: StageMemo,
+        places: OperandPlaces,
     ) -> None:
         """Start with an empty memo; `alike`: the memo of the whole lowering."""
         self._plan = plan
         self._alike = alike
+        self._places = places
         self._stages = stages
         self._grain = grain
         self._cuts: dict[tuple[int, frozenset[str], bool], StageCut] = {}
@@ -127,7 +135,7 @@ class StageCuts:
         key = stage.index, streamed, is_output_in_lb
         if key not in self._cuts:
             is_cluster = stage.is_on_cluster
-            space = self._cluster_space(streamed) if is_cluster else self._space(*key)
+            space = self._cluster_space(*key[:2]) if is_cluster else self._space(*key)
             if stage.is_passing:
                 space = replace(space, is_output_streamed=False)
             self._cuts[key] = StageCut(self._alike, stage, space)
@@ -161,12 +169,20 @@ class StageCuts:
             staging_bytes=plan.hardware.staging_bytes // parts,
             weight_slot_bytes=weights // turns // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
             streamed=streamed,
+            in_dram=streamed & self._places.in_dram,
+            weight=self._weight(index),
+            weight_bytes=weights,
             is_output_streamed=not is_output_in_lb,
             is_wide=grain.is_wide,
             turns=turns,
         )
 
-    def _cluster_space(self, streamed: frozenset[str]) -> TileSpace:
+    def _weight(self, index: int) -> Residency:
+        """Expected residency of a stage's tiled weight."""
+        operand = self._stages[index].tile_weight()
+        return Residency.STREAM if operand is None else self._places.weights[operand.tensor]
+
+    def _cluster_space(self, index: int, streamed: frozenset[str]) -> TileSpace:
         """Room in GB for an engine that the cores share, if none of its reads is resident there."""
         plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
         tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
@@ -179,6 +195,9 @@ class StageCuts:
             staging_bytes=plan.hardware.staging_bytes,
             weight_slot_bytes=tile // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
             streamed=streamed,
+            in_dram=streamed & self._places.in_dram,
+            weight=self._weight(index),
+            weight_bytes=0,
             is_output_streamed=True,
             is_wide=grain.is_wide,
             turns=turns,

@@ -8,8 +8,10 @@ from dataclasses import replace
 from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.stages.expected import StageLoad, expected_times, stage_load
 from graphturbo_core.lowering.stages.stage import Stage
-from graphturbo_core.lowering.tiling.cutting import TileSpace, choose_tiling
+from graphturbo_core.lowering.tiling.cutting import choose_tiling
+from graphturbo_core.lowering.tiling.expected_places import ExpectedPlaces, Spilled
 from graphturbo_core.lowering.tiling.tile_sizes import output_tile_bytes, read_tile_bytes
+from graphturbo_core.lowering.tiling.tile_space import TileSpace
 from graphturbo_core.lowering.tiling.tiling import Steps, Tiling, stage_tiles
 from graphturbo_core.lowering.tiling.weight_items import WeightItems, weight_items
 from graphturbo_core.products.plan import KernelPlan, Plan
@@ -22,9 +24,10 @@ class StageMemo:
     for all stages.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        """Start with an empty memo."""
+    def __init__(self, plan: Plan, spilled: Spilled = frozenset()) -> None:
+        """Start with an empty memo; `spilled`: tensors that are known to be in DRAM."""
         self._plan = plan
+        self.places = ExpectedPlaces(plan, spilled)
         self._tilings: dict[Hashable, Tiling] = {}
         self._tiles: dict[Hashable, Steps] = {}
         self._items: dict[Hashable, WeightItems] = {}
@@ -35,7 +38,11 @@ class StageMemo:
         """As `choose_tiling`."""
         place: dict[str, int] = {}
         read = tuple(
-            (place.setdefault(operand.tensor, len(place)), operand.tensor in space.streamed)
+            (
+                place.setdefault(operand.tensor, len(place)),
+                operand.tensor in space.streamed,
+                operand.tensor in space.in_dram,
+            )
             for operand in stage.operands
         )
         key = self._kinds(stage), stage.cut, read, space
@@ -91,8 +98,8 @@ class StageMemo:
         residency = kernel.residency.get(operand.tensor)
         key = self._key(stage, tiling), residency, room_bytes
         if key not in self._items:
-            cut = tiling, self.tiles(stage, tiling)
-            self._items[key] = weight_items(self._plan, stage, cut, (residency, room_bytes))
+            room = residency, room_bytes
+            self._items[key] = weight_items(self._plan, stage, self.tiles(stage, tiling), room)
         return replace(self._items[key], operand=operand)
 
     def _key(self, stage: Stage, tiling: Tiling) -> Hashable:

@@ -26,11 +26,21 @@ TileKey = tuple[int, int, int]
 """Row, column, depth."""
 
 
+ROW, COLUMN, DEPTH = range(3)
+"""Loops over tiles, as places in a `TileKey`."""
+
+
 class LoopOrder(Enum):
     """The outermost loop."""
 
     WEIGHTS = "weights"
     ROWS = "rows"
+
+    @property
+    def loops(self) -> TileKey:
+        """The loops, outermost first."""
+        is_by_weight = self is LoopOrder.WEIGHTS
+        return (COLUMN, DEPTH, ROW) if is_by_weight else (ROW, COLUMN, DEPTH)
 
 
 @dataclass(frozen=True)
@@ -169,6 +179,12 @@ def output_tiles(stage: Stage, tiling: Tiling) -> int:
     )
 
 
+def loop_counts(stage: Stage, tiling: Tiling, share: Box) -> TileKey:
+    """Numbers of row tiles, of column tiles, and of cuts of K of a share."""
+    depths = max(1, len(_depths(stage, tiling)))
+    return prod(tiling.parts), column_count(stage, tiling.columns, share), depths
+
+
 def _depths(stage: Stage, tiling: Tiling) -> tuple[Interval, ...]:
     """The cuts of K; empty if it is not cut."""
     if not tiling.reduced or stage.contraction is None:
@@ -202,9 +218,8 @@ def column_count(stage: Stage, columns: int, box: Box) -> int:
 
 
 def _order_key(tiling: Tiling) -> Callable[[TileKey], TileKey]:
-    if tiling.order is LoopOrder.WEIGHTS:
-        return lambda key: (key[1], key[2], key[0])
-    return lambda key: key
+    outer, middle, inner = tiling.order.loops
+    return lambda key: (key[outer], key[middle], key[inner])
 
 
 def _core_tiles(stage: Stage, tiling: Tiling, share: Box) -> dict[TileKey, Tile]:

@@ -11,10 +11,8 @@ from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.stages.fetches import Fetch, fetches
 from graphturbo_core.lowering.stages.stage import Operand, Stage, merge_needs, tensor_bytes
 from graphturbo_core.lowering.tiling.tiling import (
-    LoopOrder,
     Steps,
     Tile,
-    Tiling,
     operand_box,
     row_axes,
 )
@@ -54,7 +52,7 @@ class WeightItems:
 
 
 def weight_items(
-    plan: Plan, stage: Stage, cut: tuple[Tiling, Steps], room: tuple[Residency | None, int]
+    plan: Plan, stage: Stage, steps: Steps, room: tuple[Residency | None, int]
 ) -> WeightItems:
     """Returns the items of a stage's tiled weight.
 
@@ -67,11 +65,11 @@ def weight_items(
     residency, room_bytes = room
     is_held = residency in {Residency.LB, Residency.SHARDED}
     if is_held and not stage.is_on_cluster:
-        items = _items(stage, operand, cut, is_resident=True)
+        items = _items(stage, operand, steps, is_resident=True)
         resident = _in_room(plan, stage, items, room_bytes)
         if resident is not None:
             return resident
-    return _items(stage, operand, cut, is_resident=False)
+    return _items(stage, operand, steps, is_resident=False)
 
 
 def _in_room(plan: Plan, stage: Stage, items: WeightItems, room_bytes: int) -> WeightItems | None:
@@ -91,19 +89,15 @@ def _in_room(plan: Plan, stage: Stage, items: WeightItems, room_bytes: int) -> W
     return replace(items, offsets=offsets, size_bytes=sum(sizes))
 
 
-def _items(
-    stage: Stage, operand: Operand, cut: tuple[Tiling, Steps], is_resident: bool
-) -> WeightItems:
+def _items(stage: Stage, operand: Operand, steps: Steps, is_resident: bool) -> WeightItems:
     """Consecutive steps with the same tile share an item.
 
     For a resident weight, all steps with the same tile do.
     """
-    tiling, steps = cut
     items: list[tuple[int, dict[int, Box]]] = []
     of_step: list[int] = []
     known: dict[tuple[int, ...], int] = {}
-    is_by_weight = is_resident or tiling.order is LoopOrder.WEIGHTS
-    is_shared = is_by_weight and not _follows_rows(stage, operand)
+    is_shared = not _follows_rows(stage, operand)
     for number, step in enumerate(steps):
         key = _key(next(iter(step.values())), is_shared)
         if key not in known and not is_resident:

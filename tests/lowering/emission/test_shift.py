@@ -76,7 +76,8 @@ def planned(text: str, output: str, cores: int, lb_bytes: int) -> tuple[Plan, St
     plan = plan_of(analyse(graph_of(text)), "layerwise", small)
     (placement,) = (p for p in placements_of(plan) if p.stages[0].output == output)
     plan = replace(plan, hardware=replace(small, lb_data_bytes=lb_bytes))
-    cuts = StageCuts(plan, placement.stages, COARSEST, placement.alike)
+    places = placement.alike.places.of_kernel(placement.kernel, placement.stages)
+    cuts = StageCuts(plan, placement.stages, COARSEST, placement.alike, places)
     return plan, cuts.cut(placement.stages[0], (), False)
 
 

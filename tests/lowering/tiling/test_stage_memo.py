@@ -134,7 +134,8 @@ def test_a_tiling_is_kept_by_what_streams_not_by_its_name(size: int, body: str) 
     alike, found = StageMemo(plan), set[Tiling]()
     for placement in placements_of(plan):
         (stage,) = placement.stages
-        cuts = StageCuts(plan, placement.stages, grains(plan.rules)[0], alike)
+        places = alike.places.of_kernel(placement.kernel, placement.stages)
+        cuts = StageCuts(plan, placement.stages, grains(plan.rules)[0], alike, places)
         for in_lb, is_made_in_lb in product(((), ("a",), ("b",), ("a", "b")), (True, False)):
             cut = cuts.cut(stage, in_lb, is_made_in_lb)
             found.add(cut.tiling)
@@ -212,7 +213,7 @@ def test_stages_that_are_alike_share_their_lists(strategy: str) -> None:
                 continue
             residency = placement.kernel.residency.get(weight.tensor)
             room = residency, placement.weights.tile_bytes
-            assert items == weight_items(plan, stage, (tiling, tiles), room)
+            assert items == weight_items(plan, stage, tiles, room)
             size = read_tile_bytes(plan, stage, tiling, (weight,))
             assert alike.weight_tile_bytes(stage, tiling) == size
             products.append((tiles, items))
