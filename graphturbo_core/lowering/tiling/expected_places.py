@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
@@ -38,21 +36,14 @@ class ExpectedPlaces:
         """Read the scopes of all outputs."""
         self._plan, self._spilled = plan, spilled
         self._in_gb = _outputs_in_gb(plan) - {tensor for tensor, _ in spilled}
-        self._has_neighbour = frozenset(
-            kernel.name
-            for pair in pairwise(plan.kernels)
-            if pair[0].group == pair[1].group
-            for kernel in pair
-        )
 
     def of_kernel(self, kernel: KernelPlan, stages: Sequence[Stage]) -> OperandPlaces:
         """The expected memories of what these stages of a kernel read."""
         read = {operand.tensor for stage in stages for operand in stage.operands}
         tiled = [operand.tensor for stage in stages if (operand := stage.tile_weight())]
-        uses = Counter(tiled)
         return OperandPlaces(
             frozenset(name for name in read if self._is_in_dram(kernel, name)),
-            {name: self._residency(kernel, name, uses[name]) for name in uses},
+            {name: kernel.residency.get(name, Residency.STREAM) for name in tiled},
         )
 
     def _is_in_dram(self, kernel: KernelPlan, tensor: str) -> bool:
@@ -65,18 +56,6 @@ class ExpectedPlaces:
             is_spilled = (tensor, kernel.name) in self._spilled
             return is_planned or is_spilled or not self._plan.hardware.has_gb
         return tensor not in self._in_gb
-
-    def _residency(self, kernel: KernelPlan, weight: str, uses: int) -> Residency:
-        """The planned residency; streamed if lowering streams a weight planned for GB.
-
-        That is the rule of `global_buffer/neighbours.py`: instructions move across layers, and one
-        layer of one kernel reads the weight.
-        """
-        plan = self._plan
-        found = kernel.residency.get(weight, Residency.STREAM)
-        is_free = not plan.scheduling.has_fence and weight not in plan.fixed
-        is_once = uses == 1 and kernel.name not in self._has_neighbour
-        return Residency.STREAM if found is Residency.GB and is_free and is_once else found
 
 
 def _outputs_in_gb(plan: Plan) -> frozenset[str]:

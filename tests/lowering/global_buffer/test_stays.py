@@ -171,9 +171,12 @@ def test_a_weight_that_stays_is_not_fetched_again() -> None:
 
 
 def test_what_a_kernel_streams_again_and_again_it_fetches_once_where_it_stays() -> None:
-    """64 rows do not fit an LB of 8,192 bytes: each tile of rows goes through all of w."""
+    """256 rows do not fit an LB of 8,192 bytes, nor their partial sums the staging buffer.
+
+    So each tile of rows goes through all of w.
+    """
     hardware = replace(one_core(), lb_data_bytes=8192, lb_weight_bytes=4096)
-    text = THRICE.replace("[16,64]", "[64,64]")
+    text = THRICE.replace("[16,64]", "[256,64]")
     plan = with_residency(plan_of(weighted(text), "tvm", hardware), Residency.STREAM)
     again = [size for *_, size, _ in fetched(checked(plan).program, "w")]
     assert sum(again) > 2 * W_BYTES
