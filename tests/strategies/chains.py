@@ -66,6 +66,12 @@ FEED_FORWARD = """g (float[8,128,768] x, float[768,3072] w, float[3072,768] v)
   => (float[8,128,768] z) { y = MatMul (x, w) r = Relu (y) m = MatMul (r, v) z = Add (m, x) }"""
 """`:full` fetches v once for each of two pieces: 174,763 cycles (test_fewer_pieces.py)."""
 
+TWO_FEED_FORWARDS = """g (float[8,128,768] x, float[768,3072] w, float[3072,768] v,
+       float[768,3072] s, float[3072,768] t) => (float[8,128,768] z)
+{ y = MatMul (x, w) r = Relu (y) m = MatMul (r, v) a = Add (m, x)
+  b = MatMul (a, s) c = Relu (b) d = MatMul (c, t) z = Add (d, a) }"""
+"""Four layers."""
+
 CHAIN = """
 net (float[8, 16] x, float[16, 32] w1, float[32, 64] w2) => (float[8, 64] y) {
   m = MatMul(x, w1)

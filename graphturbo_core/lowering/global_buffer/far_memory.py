@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, volume
+from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, intersect, volume
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.global_buffer.dram import NO_REMOTE_BOXES, RemoteBoxes, dram_offsets
 from graphturbo_core.lowering.global_buffer.gb_places import (
@@ -18,7 +18,11 @@ from graphturbo_core.lowering.global_buffer.gb_places import (
     StoredOutput,
     place_outputs,
 )
-from graphturbo_core.lowering.global_buffer.neighbours import held_weights, with_neighbours
+from graphturbo_core.lowering.global_buffer.neighbours import (
+    held_weights,
+    neighbours_weights,
+    with_neighbours,
+)
 from graphturbo_core.lowering.global_buffer.shards import place_shards
 from graphturbo_core.lowering.global_buffer.sites import SPILLS, GbRing, KernelEnvironment, Site
 from graphturbo_core.lowering.global_buffer.stays import place_stays
@@ -72,7 +76,12 @@ def place_far(
     if ring.size_bytes > plan.hardware.gb_bytes:
         raise _ring_without_room(plan, ring)
     outputs = _outputs(plan, placements, remote_inputs.read)
-    places = place_outputs(outputs, len(placements), ring.size_bytes, plan.hardware.gb_bytes)
+    places = place_outputs(
+        outputs,
+        neighbours_weights(plan, placements),
+        len(placements),
+        (ring.size_bytes, plan.hardware.gb_bytes),
+    )
     offsets: dict[SharedKey, int] = {}
     written: dict[str, dict[int, Site]] = {}
     tops = places.tops
@@ -152,7 +161,7 @@ def _outputs(
 
     `remote_inputs`: tensors that other clusters read.
     """
-    names, readers = plan.semantics.graph.output_names, _Readers(placements)
+    names, readers = plan.semantics.graph.output_names, _Readers(plan, placements)
     return [
         output
         for index, placement in enumerate(placements)
@@ -177,10 +186,10 @@ def _kernel_outputs(
             continue
         is_output = tensor in output_names
         held = placement.kernel.boxes[tensor]
-        box, last = held, index
+        box, last, read_bytes = held, index, 0
         if tensor in placement.kernel.outputs:
             box = placement.kernel.outputs[tensor]
-            last = readers.last(tensor, box, index)
+            last, read_bytes = readers.of(tensor, box, index)
         is_read_there = tensor in in_gb or (stage.is_on_cluster and tensor in placement.read)
         is_read_back = tensor in placement.spilled and tensor in placement.read
         is_needed = is_output or last > index or tensor not in placement.kernel.outputs
@@ -191,6 +200,7 @@ def _kernel_outputs(
         if not is_needed:
             continue
         held = held if is_read_there or is_read_back else box
+        size_bytes = tensor_bytes(placement.plan, tensor, held)
         yield StoredOutput(
             tensor=tensor,
             box=box,
@@ -201,7 +211,8 @@ def _kernel_outputs(
             is_spill=tensor in placement.spilled and tensor not in placement.kernel.outputs,
             held=held,
             is_held_once=is_read_there,
-            size_bytes=tensor_bytes(placement.plan, tensor, held),
+            size_bytes=size_bytes,
+            read_bytes=read_bytes + (size_bytes if tensor in placement.read else 0),
             stages=(stage.index, max(stage.index, last_stage.get(tensor, 0))),
             is_remote_input=tensor in remote_inputs,
             is_fixed=tensor in fixed,
@@ -211,25 +222,36 @@ def _kernel_outputs(
 class _Readers:
     """Index of kernels that read a tensor they did not compute, with the box read."""
 
-    def __init__(self, placements: Sequence[KernelPlacement]) -> None:
+    def __init__(self, plan: Plan, placements: Sequence[KernelPlacement]) -> None:
+        self._plan = plan
         self._kernels: dict[str, list[int]] = {}
         self._kept = [placement.kept for placement in placements]
         for index, placement in enumerate(placements):
             read = {o.tensor for stage in placement.stages for o in stage.operands}
             for tensor in sorted(read & placement.kernel.boxes.keys() - placement.computed):
                 self._kernels.setdefault(tensor, []).append(index)
-        self._boxes = {
-            tensor: BoxIndex([placements[index].kernel.boxes[tensor] for index in kernels])
+        self._read = {
+            tensor: [placements[index].kernel.boxes[tensor] for index in kernels]
             for tensor, kernels in self._kernels.items()
         }
+        self._boxes = {tensor: BoxIndex(boxes) for tensor, boxes in self._read.items()}
 
-    def last(self, tensor: str, box: Box, maker: int) -> int:
-        """The last kernel that reads `box` of `maker`'s stored tensor; `maker` if none does."""
+    def of(self, tensor: str, box: Box, maker: int) -> tuple[int, int]:
+        """The last kernel that reads `box` of `maker`'s stored tensor, and bytes of all reads.
+
+        `maker` and 0 if none does.
+        """
         if tensor not in self._boxes:
-            return maker
+            return maker, 0
         before = maker + 1 if tensor in self._kept[maker] else maker
-        kernels = (self._kernels[tensor][place] for place in self._boxes[tensor].meeting(box))
-        return max((index for index in kernels if index > before), default=maker)
+        last, read_bytes = maker, 0
+        for place in self._boxes[tensor].meeting(box):
+            kernel = self._kernels[tensor][place]
+            if kernel > before:
+                part = intersect(self._read[tensor][place], box)
+                last = max(last, kernel)
+                read_bytes += tensor_bytes(self._plan, tensor, part)
+        return last, read_bytes
 
 
 def _site(output: StoredOutput, place: GbPlace | None) -> Site:

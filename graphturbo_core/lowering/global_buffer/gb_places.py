@@ -7,9 +7,10 @@
    gap of GB during that kernel. There, a lifetime is a range of stages, so they use bytes in turn.
    Each order of rule 2 is tried with and without these outputs: alone they need fewer bytes.
 
-The packing with the fewest bytes outside GB is chosen; ties: the first. Bytes that the plan cannot
-do without count first. Our choice: the paper does not say how GB is packed. A spilled tensor
-crosses DRAM at least twice.
+The packing that costs the fewest bytes of DRAM is chosen; ties: the first. An output without a
+place is written once and read by each reader; weights that instances of a group share are refetched
+as far as the outputs leave them no room. Outputs that must be in GB count first. Our choice: the
+paper does not say how GB is packed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class StoredOutput:
     """A tensor's box that a kernel stores outside its LBs, and its last reader.
 
     `held`: the stored box; larger than `box` by the halo if this kernel reads it back.
-    `size_bytes`: of `held`. `stages`: first and last stage of the maker that use it.
+    `size_bytes`: of `held`. `read_bytes`: all reads of it together. `stages`: first and last stage
+    of the maker that use it.
     `is_held_once`: stored by an engine that the cores share; no two kernels store the same part.
     `is_remote_input`: other clusters read it. `is_fixed`: a plan file fixes its memory.
     """
@@ -48,6 +50,7 @@ class StoredOutput:
     held: Box
     is_held_once: bool
     size_bytes: int
+    read_bytes: int
     stages: Interval
     is_remote_input: bool
     is_fixed: bool
@@ -61,6 +64,14 @@ class StoredOutput:
     def may_take_turns(self) -> bool:
         """Whether only its kernel uses it."""
         return self.maker == self.last and not self.is_remote_input
+
+
+class SharedWeights(NamedTuple):
+    """Bytes of weights that each of the kernels from `first` to `last` reads."""
+
+    first: int
+    last: int
+    size_bytes: int
 
 
 class GbPlace(NamedTuple):
@@ -82,32 +93,26 @@ class GbPlaces:
 
 
 def place_outputs(
-    outputs: Sequence[StoredOutput], kernels: int, base_bytes: int, gb_bytes: int
+    outputs: Sequence[StoredOutput],
+    weights: Sequence[SharedWeights],
+    kernels: int,
+    free: Interval,
 ) -> GbPlaces:
-    """Returns places in GB between `base_bytes` and `gb_bytes`, by the rules above.
+    """Returns places within the `free` bytes of GB, by the rules above.
 
-    O(outputs^2) in compiled code, if not all of them fit.
+    `weights`: those that instances of a group share. O(outputs^2) in compiled code, if not all
+    outputs fit.
     """
-    task = _GbTask(tuple(o for o in outputs if o.wants_gb), kernels, base_bytes, gb_bytes)
+    base_bytes, gb_bytes = free
+    wanted = tuple(o for o in outputs if o.wants_gb)
+    task = _GbTask(wanted, tuple(weights), kernels, base_bytes, gb_bytes)
     found = task.first_fit()
     if None in found and base_bytes < gb_bytes:
-        found = min(map(task.with_scratch, task.packings()), key=task.left_out)
+        candidates = (found, *map(task.with_scratch, task.packings()))
+        found = min(candidates, key=task.dram_bytes)
     placed = iter(found)
     of_output = tuple(next(placed) if output.wants_gb else None for output in outputs)
-    return GbPlaces(of_output, _tops(outputs, of_output, np.full(kernels, base_bytes, np.int64)))
-
-
-def _tops(
-    outputs: Sequence[StoredOutput],
-    places: Sequence[GbPlace | None],
-    tops: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """`tops` raised to the end of every place while its output is live."""
-    for output, place in zip(outputs, places, strict=True):
-        if place is not None:
-            while_live = tops[output.maker : output.last + 1]
-            np.maximum(while_live, place.offset + aligned(output.size_bytes), out=while_live)
-    return tops
+    return GbPlaces(of_output, task.tops(found))
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,7 @@ class _GbTask:
     """Outputs that want GB, in order of production, and the bytes that they may use."""
 
     wanted: tuple[StoredOutput, ...]
+    weights: tuple[SharedWeights, ...]
     kernels: int
     base_bytes: int
     gb_bytes: int
@@ -125,11 +131,25 @@ class _GbTask:
         offsets = (gb.place(each.size_bytes, each.maker, each.last) for each in self.wanted)
         return tuple(None if offset is None else GbPlace(offset) for offset in offsets)
 
-    def left_out(self, places: Sequence[GbPlace | None]) -> tuple[int, int]:
-        """Bytes of outputs without a place: of those that must have one, and of all."""
+    def dram_bytes(self, places: Sequence[GbPlace | None]) -> tuple[int, int]:
+        """Bytes of outputs that lack a place they must have, and bytes that cross DRAM."""
         out = [each for each, place in zip(self.wanted, places, strict=True) if place is None]
         needed = (each.size_bytes for each in out if each.needs_gb or each.is_fixed)
-        return sum(needed), sum(each.size_bytes for each in out)
+        moved = sum(each.size_bytes + each.read_bytes for each in out)
+        tops = self.tops(places)
+        for first, last, size in self.weights:
+            room = self.gb_bytes - int(tops[first : last + 1].max())
+            moved += max(0, size - room) * (last - first)
+        return sum(needed), moved
+
+    def tops(self, places: Sequence[GbPlace | None]) -> NDArray[np.int64]:
+        """Bytes of GB used from below, per kernel."""
+        tops = np.full(self.kernels, self.base_bytes, np.int64)
+        for output, place in zip(self.wanted, places, strict=True):
+            if place is not None:
+                while_live = tops[output.maker : output.last + 1]
+                np.maximum(while_live, place.offset + aligned(output.size_bytes), out=while_live)
+        return tops
 
     @cached_property
     def _orders(self) -> tuple[list[int], ...]:

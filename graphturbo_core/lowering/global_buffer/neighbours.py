@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.lowering.addresses.allocator import aligned
+from graphturbo_core.lowering.global_buffer.gb_places import SharedWeights
 from graphturbo_core.lowering.global_buffer.sites import ResidentWeight
 from graphturbo_core.lowering.global_buffer.stays import (
     Found,
@@ -44,6 +45,15 @@ def neighbour_runs(placements: Sequence[KernelPlacement]) -> Runs:
         else:
             runs.append((index, index))
     return runs
+
+
+def neighbours_weights(plan: Plan, placements: Sequence[KernelPlacement]) -> list[SharedWeights]:
+    """Returns the weights that adjacent kernels of a group all stream."""
+    return [
+        SharedWeights(first, last, sum(_whole_bytes(plan, weight) for weight in weights))
+        for first, last in neighbour_runs(placements)
+        if first < last and (weights := _streamed_weights(placements[first]))
+    ]
 
 
 def held_weights(

@@ -64,6 +64,11 @@ class Proposal:
     spent: PlanCost | None
     least_cycles: int = 0
 
+    @property
+    def counted_cycles(self) -> int:
+        """Its cycles, its lower bound if it was not lowered, 0 if it was refused."""
+        return self.least_cycles if self.spent is None else self.spent.cycles
+
 
 @dataclass(frozen=True)
 class _Trials:
@@ -102,6 +107,13 @@ class _Trials:
             for each in self.done
             if each.spent is not None and each.plan.cooperation is None
         ]
+
+    @property
+    def cheapest_two(self) -> list[Timed]:
+        """The two groupings of fewest cycles, in order of evaluation; ties: the first."""
+        groupings = self.groupings
+        places = sorted(range(len(groupings)), key=lambda at: sum(groupings[at].kernel_cycles))
+        return [groupings[at] for at in sorted(places[:2])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +199,15 @@ class Plus:
         yield from self._in_fewer(target, trials, trials.done[0], least_gain)
 
     def _fewer_of_merged(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """Other groupings in fewer pieces, where the estimate is below the cheapest so far."""
+        """Other groupings in fewer pieces, where the estimate is below the cheapest so far.
+
+        A grouping that was not lowered counts with its lower bound: the weights that it refetches
+        are in that bound, and fewer pieces refetch fewer.
+        """
         for each in [one for one in trials.done if one.name in MERGED]:
-            best = trials.best.spent
-            if best is not None and each.spent is not None:
-                behind = each.spent.cycles - best.cycles
-                least_gain = behind + best.cycles // GAIN_PART
+            best, cycles = trials.best.spent, each.counted_cycles
+            if best is not None and cycles:
+                least_gain = cycles - best.cycles + best.cycles // GAIN_PART
                 yield from self._in_fewer(target, trials, each, least_gain)
 
     def _in_fewer(
@@ -233,9 +248,10 @@ class Plus:
                 yield from _named(f"{base.name}, two axes", make)
 
     def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """Crossovers of the proposals so far."""
+        """Crossovers of the proposals so far; after one that is not the best, of the best two."""
+        is_best = True
         for number in range(MOST_MIXED if self.having.mixing else 0):
-            groupings = trials.groupings
+            groupings = trials.groupings if is_best else trials.cheapest_two
             if len(groupings) <= 1:
                 return
             segments = cheapest_segments(groupings, target.hardware)
@@ -250,6 +266,7 @@ class Plus:
             make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
             for name, plan in _named(f"mixture {number + 1}", make):
                 yield name, replace(plan, decisions=said)
+                is_best = trials.best.name == name
 
     def _kept(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """The cheapest so far with GB retention, then with the paying retentions alone.

@@ -23,7 +23,7 @@ RESULT = SIDE * SIDE * 2
 
 
 def output(
-    units: int, kernels: Interval, stages: Interval = (0, 0), **changes: bool
+    units: int, kernels: Interval, stages: Interval = (0, 0), **changes: int
 ) -> StoredOutput:
     """An output of so many aligned units, made by the first of its kernels and read until the last.
 
@@ -33,7 +33,8 @@ def output(
     made = StoredOutput(
         tensor="t", box=box, maker=kernels[0], last=kernels[1], wants_gb=True,
         is_graph_output=False, is_spill=False, held=box, is_held_once=False,
-        size_bytes=units * UNIT, stages=stages, is_remote_input=False, is_fixed=False,
+        size_bytes=units * UNIT, read_bytes=units * UNIT, stages=stages,
+        is_remote_input=False, is_fixed=False,
     )  # fmt: skip
     return replace(made, **changes)  # type: ignore[arg-type]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import given
@@ -12,6 +13,7 @@ from graphturbo_core.lowering.addresses.allocator import OffsetAllocator
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.global_buffer.gb_places import (
     GbPlaces,
+    SharedWeights,
     StoredOutput,
     place_outputs,
 )
@@ -30,10 +32,12 @@ KERNELS, STAGES = 4, 4
 """Of random outputs."""
 
 
-def placed(outputs: list[StoredOutput], units: int, base: int = 0) -> GbPlaces:
+def placed(
+    outputs: list[StoredOutput], units: int, base: int = 0, weights: Sequence[SharedWeights] = ()
+) -> GbPlaces:
     """Places in a GB with so many units, from unit `base` on."""
     kernels = 1 + max(each.last for each in outputs)
-    return place_outputs(outputs, kernels, base * UNIT, units * UNIT)
+    return place_outputs(outputs, weights, kernels, (base * UNIT, units * UNIT))
 
 
 def offsets(places: GbPlaces) -> list[int | None]:
@@ -71,6 +75,25 @@ SHORT = [output(3, (kernel, kernel + 1)) for kernel in (0, 2, 4)]
 def test_outputs_are_packed_by_lifetime() -> None:
     """The output of 4 units leaves out three of 3 units; they leave out that one alone."""
     assert offsets(placed([output(4, (0, 5)), *SHORT], 4)) == [None, 0, 0, 0]
+
+
+def test_an_output_with_more_reads_is_placed() -> None:
+    """Both have 3 of 4 units. Equal reads: the first; else the one whose reads are more bytes."""
+    outputs = [output(3, (0, 5)), output(3, (1, 2))]
+    assert offsets(placed(outputs, 4)) == [0, None]
+    outputs[1] = replace(outputs[1], read_bytes=20 * UNIT)
+    assert offsets(placed(outputs, 4)) == [None, 0]
+
+
+def test_outputs_leave_room_for_weights_that_instances_share() -> None:
+    """GB has 8 units. Without the output of 5, kernels 1 to 3 have room for 8 units of weights.
+
+    With it, 5 units of weights are refetched twice: 10, and 8 for the output of 4; else 10.
+    """
+    outputs = [output(5, (0, 3)), output(4, (0, 0))]
+    assert offsets(placed(outputs, 8)) == [0, None]
+    found = [offsets(placed(outputs, 8, 0, [SharedWeights(1, 3, n * UNIT)])) for n in (4, 8)]
+    assert found == [[0, None], [None, 0]]
 
 
 def test_a_fixed_output_is_packed_before_others() -> None:
@@ -116,7 +139,7 @@ def test_live_outputs_share_no_byte_and_no_more_are_left_out(
     outputs = sorted(
         (_random(size, span) for size, span in sizes), key=lambda each: (each.maker, each.stages)
     )
-    found = place_outputs(outputs, KERNELS, 0, units * UNIT)
+    found = place_outputs(outputs, (), KERNELS, (0, units * UNIT))
     used = users(outputs, found, (KERNELS, STAGES, units))
     assert used.max() <= 1
     for kernel in range(KERNELS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -26,7 +27,7 @@ from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Cost, PlanCost, Target
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
-from tests.strategies.chains import FEED_FORWARD
+from tests.strategies.chains import FEED_FORWARD, TWO_FEED_FORWARDS
 from tests.strategies.plus.plans import heavy, plus, spent
 from tests.strategies.samples import hardware, sample_semantics, weighted
 
@@ -146,21 +147,42 @@ def test_other_groupings_come_in_fewer_pieces_where_that_promises_less(
     """`:full` is one group of 1,000,000 cycles. Of two groups the second, in two pieces, fetches v
     twice: one piece promises 170,667 cycles less, and 1 % less than `:full` is asked.
     """
-    pool = 5 * (320 << 10)  # Four fifths, 1.25 MiB, are for data.
-    chip = replace(
+    prices = {(1,): 1_000_000, (1, 2): apart, (1, 1): 900_000}
+    plan = plus(feed_forward(), _roomy(), _by_pieces(prices), clusters=1,
+                plus_mixing="off", **options)  # fmt: skip
+    assert proposed(plan) == tried
+    is_cheaper = "room over 2, fewer pieces" in tried
+    assert [group.pieces for group in plan.groups] == ([1, 1] if is_cheaper else [1])
+
+
+def _roomy() -> Hardware:
+    """A chip on which `:full` is one group: four fifths of its LBs, 1.25 MiB, are for data."""
+    pool = 5 * (320 << 10)
+    return replace(
         hardware("stcp920-10mib"),
         split_capacity_bytes=16 << 20, lb_data_bytes=pool, lb_weight_bytes=pool,
     )  # fmt: skip
 
+
+def _by_pieces(prices: Mapping[tuple[int, ...], int]) -> Cost:
+    """Cycles by the pieces of all groups."""
+
     def count(plan: Plan) -> PlanCost:
-        pieces = [group.pieces for group in plan.groups]
-        cycles = {(1,): 1_000_000, (1, 2): apart, (1, 1): 900_000}[tuple(pieces)]
+        cycles = prices[tuple(group.pieces for group in plan.groups)]
         return PlanCost(cycles, (1,) * len(plan.kernels))
 
-    plan = plus(feed_forward(), chip, count, clusters=1, plus_mixing="off", **options)
-    assert proposed(plan) == tried
-    is_cheaper = "room over 2, fewer pieces" in tried
-    assert [group.pieces for group in plan.groups] == ([1, 1] if is_cheaper else [1])
+    return count
+
+
+@pytest.mark.parametrize(("full", "is_tried"), [(425_000, True), (420_000, True), (253_000, False)])
+def test_a_grouping_that_is_not_simulated_comes_in_fewer_pieces_too(
+    full: int, *, is_tried: bool
+) -> None:
+    """Two fetches of v alone take 427,619 cycles, one fetch 252,856: 170,667 less are promised."""
+    prices = {(1,): full, (1, 1): 400_000}
+    plan = plus(feed_forward(), _roomy(), _by_pieces(prices), clusters=1, plus_mixing="off")
+    fewer = ["room over 2, fewer pieces"] if is_tried else []
+    assert proposed(plan) == ["full", "room over 2", *fewer]
 
 
 def by_layer(plan: Plan) -> PlanCost:
@@ -187,6 +209,30 @@ def test_a_mixture_has_the_best_of_what_was_tried() -> None:
     assert [d.subject for d in plan.decisions if d.step == "mix"] == [
         ("room over 2",),
         ("fewer pieces",),
+    ]
+
+
+def test_after_a_mixture_that_is_slower_the_two_best_are_mixed() -> None:
+    """The third layer is cheap in four pieces, but not after a first layer in two pieces."""
+
+    def count(plan: Plan) -> PlanCost:
+        first, second, third, fourth = pieces = [group.pieces for group in plan.groups]
+        of_piece = [
+            {1: 24, 2: 4}[first],
+            {2: 20, 4: 20}[second],
+            3 if third == 8 else (18 if first == 2 else 2),
+            {1: 10, 4: 40}[fourth],
+        ]
+        cycles = tuple(100_000 * of_piece[kernel.group] for kernel in plan.kernels)
+        assert len(cycles) == sum(pieces)
+        return PlanCost(sum(cycles), cycles)
+
+    plan = plus(weighted(TWO_FEED_FORWARDS), hardware(), count, clusters=1, plus_pieces="off")
+    assert proposed(plan)[-2:] == ["mixture 1", "mixture 2"]
+    assert [group.pieces for group in plan.groups] == [2, 2, 8, 1]
+    assert [d.subject for d in plan.decisions if d.step == "mix"] == [
+        ("mixture 1",),
+        ("room over 2",),
     ]
 
 
