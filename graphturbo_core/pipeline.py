@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from graphturbo_core.best_rounds import rounds_of
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import read_profile
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
@@ -13,7 +15,7 @@ from graphturbo_core.recorder import OnProgress, OnStep, Progress, Recorder
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, shared_division
 from graphturbo_core.report.report import Report
-from graphturbo_core.rounds import Imports, Rounds, divide
+from graphturbo_core.rounds import Imports, Rounds
 from graphturbo_core.run_request import RunRequest, check_request, own_options
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
@@ -112,7 +114,9 @@ def _run(
     if request.verify:
         imports = run("draw weights", imports.numbered)
     whole = run("import", imports.whole, request)
-    rounds = run("divide the batch", divide, imports, request, (whole, hardware, spec))
+    chosen = rounds_of(imports, request, (whole, hardware, spec), recorder)
+    spec, rounds = chosen.spec, chosen.rounds
+    request = replace(request, strategy=spec.text) if chosen.plans else request
     options = own_options(request)
     origin, pinned = None, None
     if request.plan or request.emit:
@@ -133,7 +137,8 @@ def _run(
         cost = counted_cost(cache, strategy, progress)
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
-            pinned_plan(pinned, size), rounds.division.clusters_a_round, cost,
+            chosen.plans.get(size) or pinned_plan(pinned, size),
+            rounds.division.clusters_a_round, cost,
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, cache), request)
         if not request.verify:

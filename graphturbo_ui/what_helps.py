@@ -7,6 +7,7 @@ from dataclasses import replace
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.hardware.variation import scaled_profile
 from graphturbo_core.report.verdict.binding_change import BindingChange, binding_change
+from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
 from graphturbo_ui.jobs import Run, Runs, shared_desk
 from graphturbo_ui.runs import Source
 from graphturbo_ui.session import run_state
@@ -57,4 +58,6 @@ def change_text(changed: tuple[BindingChange, Run] | None, drawn: Runs) -> str:
 
 
 def _is_short(run: Run) -> bool:
-    return run.report.contract["instructions"] <= LONGEST
+    """Whether the run is computed once more within seconds: a search would search again."""
+    is_search = STRATEGIES[parse_strategy(run.request.strategy).name].is_search
+    return not is_search and run.report.contract["instructions"] <= LONGEST

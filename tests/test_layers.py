@@ -13,7 +13,7 @@ LAYERS = (
     "errors", "units", "limits", "compiled", "plain_yaml", "option_fields",
     "ir", "hardware", "semantics", "frontend",
     "products", "timing", "strategies", "lowering", "sim", "verify", "report", "export",
-    "run_request", "recorder", "trial_cache", "rounds", "plan_io", "pipeline",
+    "run_request", "recorder", "trial_cache", "rounds", "best_rounds", "plan_io", "pipeline",
     "register", "remote", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
@@ -21,7 +21,7 @@ LAYERS = (
 PARTS = {
     "strategies": (
         "constraints", "layers", "steps", "graphturbo", "plan_files", "strategy", "baselines",
-        "plus", "tuned", "graphturbo_levels", "registry", "options", "planning",
+        "plus", "tuned", "graphturbo_levels", "best", "registry", "options", "planning",
     ),
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",

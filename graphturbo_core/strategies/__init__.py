@@ -10,9 +10,9 @@ In: GraphSemantics, Hardware, options, perhaps a plan file. Out: the Plan of one
 - `planning.py`: `plan_for`: builds the Target, restores a plan file or calls the strategy.
 
 `layers/` has the model's layers, `steps/` the shared steps. `baselines/`, `graphturbo/`,
-`plus/` and `tuned/` are the strategies. `plan_files/` records, restores and edits plans.
+`plus/`, `best/` and `tuned/` are the strategies. `plan_files/` records, restores and edits plans.
 
-A strategy imports neither lowering nor simulator. `plus` and `tuned` get a cost function in the
-Target (`Target.cost`): cycles of a round, None where the plan is refused. Other properties of a
-strategy are methods of the class: scheduling, feeding, GB use, passes at import.
+A strategy imports neither lowering nor simulator. `plus`, `best` and `tuned` get a cost
+function in the Target (`Target.cost`): cycles of a round, None where the plan is refused. Other
+properties of a strategy are methods of the class: scheduling, feeding, GB use, passes at import.
 """

@@ -171,17 +171,20 @@ class GraphTurboLevels(Strategy):
 
     def plan(self, target: Target) -> Plan:
         """Algorithms 1 to 4, and at level `plus` what costs less."""
+        own = self.paper_method(target)
+        return Plus(own, self.plus)(target) if own.level.is_beyond_paper else own(target)
+
+    def paper_method(self, target: Target) -> GraphTurbo:
+        """Algorithms 1 to 4 with these options and this level's scheduling."""
         level = replace(
             self._level, scheduling=self.scheduling, is_breadth_first=self._is_breadth_first
         )
-        graphturbo = GraphTurbo(
+        return GraphTurbo(
             self._splitter(target.budget),
             Merging(self.blocks == "first", MergeRule(self.merging)),
             is_fit_checked=self.fit == "core",
             level=level,
         )
-        maker = Plus(graphturbo, self.plus) if level.is_beyond_paper else graphturbo
-        return maker(target)
 
     @property
     def _level(self) -> Level:

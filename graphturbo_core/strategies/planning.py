@@ -52,22 +52,10 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
         OptionError: an unknown strategy or option, or a value that it does not have.
         PlanError: the plan file cannot be followed.
     """
-    held, hardware = task.held, task.hardware
+    held = task.held
     strategy = chosen_strategy(parse_strategy(spec.text), task.options)
-    constraints = _constraints(task, strategy)
-    rules = tile_rules(task.options)
-    target = Target(
-        placed_on(task.semantics, hardware, task.number_format, rules),
-        hardware,
-        task.number_format,
-        strategy.binder(hardware.cores, constraints.bindings),
-        rules,
-        constraints,
-        strategy.feeding,
-        1 if held.is_edited else task.clusters,
-        task.cost,
-        strategy.gb_use,
-    )
+    target = target_of(strategy, task)
+    constraints = target.constraints
     if held.record is not None and not held.is_edited:
         return restored_plan(target, strategy.frame, held.record)
     plan = strategy.plan(target)
@@ -77,6 +65,28 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
         decisions=(*plan.decisions, *constraints.decisions()),
         fixed=constraints.fixed,
         fixed_pieces=frozenset(constraints.piece_scopes),
+    )
+
+
+def target_of(strategy: Strategy, task: PlanTask) -> Target:
+    """Returns what a strategy plans for.
+
+    Raises:
+        PlanError: as `plan_for`.
+    """
+    hardware, rules = task.hardware, tile_rules(task.options)
+    constraints = _constraints(task, strategy)
+    return Target(
+        placed_on(task.semantics, hardware, task.number_format, rules),
+        hardware,
+        task.number_format,
+        strategy.binder(hardware.cores, constraints.bindings),
+        rules,
+        constraints,
+        strategy.feeding,
+        1 if task.held.is_edited else task.clusters,
+        task.cost,
+        strategy.gb_use,
     )
 
 

@@ -13,6 +13,7 @@ from graphturbo_core.errors import OptionError
 from graphturbo_core.strategies.baselines.astitch import AStitch
 from graphturbo_core.strategies.baselines.layerwise import Layerwise
 from graphturbo_core.strategies.baselines.tvm import Tvm
+from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
 from graphturbo_core.strategies.strategy import Strategy
 from graphturbo_core.strategies.tuned.strategy import TunedSearch
@@ -25,11 +26,14 @@ STRATEGIES: Mapping[str, type[Strategy]] = MappingProxyType(
             Tvm,
             AStitch,
             GraphTurboLevels,
+            Best,
             TunedSearch,
         )
     }
 )
 """All strategies by name, the simplest first."""
+BEST = Best.name
+"""The strategy that also chooses the cluster batch."""
 MAX_DIGITS = 9
 """Most digits of a cluster batch; a longer number is refused."""
 

@@ -7,7 +7,7 @@ command line, the app, plan files, the documents and the tests read that dict.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
@@ -39,8 +39,9 @@ class Strategy(ABC):
 
     Class attributes: `name` and `doc` for lists of strategies; `levels`: description by name;
     `default_level`; `is_search`: it simulates many plans, which takes minutes; `is_by_op`: its
-    groups consist of ops, not of layers; `follows_edits`: of a plan file; `level_options`: per
-    level with own options, their field and dataclass.
+    groups consist of ops, not of layers; `follows_edits`: of a plan file;
+    `chooses_cluster_batch`: without `@N` it compares cluster batches (by `quick_plans`);
+    `level_options`: per level with own options, their field and dataclass.
     """
 
     level: str = ""
@@ -52,11 +53,16 @@ class Strategy(ABC):
     is_search: ClassVar[bool] = False
     is_by_op: ClassVar[bool] = False
     follows_edits: ClassVar[bool] = True
+    chooses_cluster_batch: ClassVar[bool] = False
     level_options: ClassVar[Mapping[str, type]] = MappingProxyType({})
 
     @abstractmethod
     def plan(self, target: Target) -> Plan:
         """Make the plan of one cluster's round."""
+
+    def quick_plans(self, target: Target) -> Iterator[Plan]:
+        """The plans whose cycles compare cluster batches."""
+        yield self.plan(target)
 
     @property
     def label(self) -> str:

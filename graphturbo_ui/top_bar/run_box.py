@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from graphturbo_core.export.edit_list import edit_entries, edits_in
+from graphturbo_core.strategies.registry import BEST, STRATEGIES
 from graphturbo_core.units import counted
 from graphturbo_ui.glossary import define
 from graphturbo_ui.session import query, run_state, state
@@ -26,9 +27,10 @@ def run_box(key: str) -> Side:
     run_state.show_cluster_batch(key)
     st.number_input(
         f"Cluster batch of {key.upper()}", 0, query.MAX_CLUSTER_BATCH, None,
-        placeholder="whole share", key=run_state.cluster_key(key),
+        placeholder=_without_cluster_batch(chosen), key=run_state.cluster_key(key),
         on_change=run_state.take_cluster_batch, args=(key,),
-        help=f"{define('cluster batch')} Nothing or 0: the cluster's whole share at once.",
+        help=f"{define('cluster batch')} Nothing or 0: the cluster's whole share at once, or what "
+        f"the strategy {BEST} chooses.",
     )  # fmt: skip
     plan = run_state.held_plan(key)
     if plan:
@@ -51,6 +53,13 @@ def plan_text(plan: str) -> str:
     """What a plan file is, in words: with how many edits."""
     count = len(edit_entries(edits_in(plan)))
     return f"an edited plan ({counted(count, 'edit')})" if count else "a plan file"
+
+
+def _without_cluster_batch(strategy: str) -> str:
+    """What a strategy takes where no cluster batch is given."""
+    name = query.split_strategy(strategy)[0].partition(":")[0]
+    chooses = name in STRATEGIES and STRATEGIES[name].chooses_cluster_batch
+    return "chosen by the search" if chooses else "whole share"
 
 
 def _strategy(key: str) -> str:

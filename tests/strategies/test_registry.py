@@ -24,7 +24,7 @@ def test_the_page_lists_every_strategy_level_and_option() -> None:
 
 
 def test_what_exists() -> None:
-    assert list(STRATEGIES) == ["layerwise", "tvm", "astitch", "graphturbo", "tuned"]
+    assert list(STRATEGIES) == ["layerwise", "tvm", "astitch", "graphturbo", "best", "tuned"]
     assert tuple(STRATEGIES["graphturbo"].levels) == ("gb", "lb", "order", "full", "plus")
     assert STRATEGIES["graphturbo"].default_level == "full"
 

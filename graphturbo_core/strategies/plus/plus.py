@@ -47,6 +47,7 @@ FEWER, FEWER_ALL_OVER = "fewer pieces", "fewer pieces all over"
 STAYING, FEWER_STAYING = ", weights stay", ", fewer weights stay"
 LENT = ", DRAM lent"
 """Suffixes of the names of plans that add GB retention to another plan."""
+MIXTURE = "mixture"
 MOST_MIXED = 2
 """Crossovers that are simulated; the second uses the kernel cycles of the first."""
 
@@ -71,7 +72,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class _Trials:
+class PlusTrials:
     """The proposals so far, `:full` first."""
 
     cost: Cost
@@ -147,6 +148,8 @@ class Ingredients:
 
 
 ALL_INGREDIENTS = Ingredients()
+Proposer = Callable[[Target, PlusTrials], Iterator[tuple[str, Plan]]]
+"""Proposes plans by name, from those that were evaluated."""
 
 
 @dataclass(frozen=True)
@@ -174,31 +177,36 @@ class Plus:
         """All proposals in order, `:full` first."""
         return tuple(self._tried(target, cost).done)
 
-    def _tried(self, target: Target, cost: Cost) -> _Trials:
+    def _tried(self, target: Target, cost: Cost) -> PlusTrials:
         layers = relay_layers(target.semantics)
-        trials = _Trials(cost, layer_graph(target.semantics, layers, target.number_format))
+        trials = PlusTrials(cost, layer_graph(target.semantics, layers, target.number_format))
         trials.take(FULL, self.full(target))
-        for propose in (
-            self._fewer,
-            self._merged,
-            self._fewer_of_merged,
-            self._axes,
-            self._mixed,
-            self._kept,
-            self._lent,
-            self._cooperating,
-        ):
+        for propose in self.proposers:
             for name, made in propose(target, trials):
                 trials.take(name, made)
         return trials
 
-    def _fewer(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+    @property
+    def proposers(self) -> tuple[Proposer, ...]:
+        """The ingredients in order; each sees what was proposed before it."""
+        return (
+            self.fewer,
+            self.merged,
+            self.fewer_of_merged,
+            self.axes,
+            self.mixed,
+            self.kept,
+            self.lent,
+            self.cooperating,
+        )
+
+    def fewer(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """The groups of `:full` in fewer pieces; none if a plan file fixes piece counts."""
         spent = trials.done[0].spent
         least_gain = spent.cycles // GAIN_PART if spent else 0
         yield from self._in_fewer(target, trials, trials.done[0], least_gain)
 
-    def _fewer_of_merged(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+    def fewer_of_merged(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """Other groupings in fewer pieces, where the estimate is below the cheapest so far.
 
         A grouping that was not lowered counts with its lower bound: the weights that it refetches
@@ -211,7 +219,7 @@ class Plus:
                 yield from self._in_fewer(target, trials, each, least_gain)
 
     def _in_fewer(
-        self, target: Target, trials: _Trials, base: Proposal, least_gain: int
+        self, target: Target, trials: PlusTrials, base: Proposal, least_gain: int
     ) -> Iterator[tuple[str, Plan]]:
         """The groups of a plan in fewer pieces, where that saves more than `least_gain` cycles."""
         if not self.having.pieces or target.constraints.fix_splits:
@@ -223,17 +231,17 @@ class Plus:
         of = "" if base is trials.done[0] else f"{base.name}, "
         others = neighbours_too(target, graph, plan, cuts)
         for name, named in ((FEWER, cuts), (FEWER_ALL_OVER, others)):
-            yield from _named(
+            yield from named_plan(
                 f"{of}{name}", partial(cut_plan, target, graph, named, self.full.level)
             )
 
-    def _merged(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
+    def merged(self, target: Target, _: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """Other groupings by Algorithms 1 and 2 that satisfy the plan file."""
         found = variants(self.full)
         for name in MERGED if self.having.merging else ():
-            yield from _named(name, partial(found[name], target))
+            yield from named_plan(name, partial(found[name], target))
 
-    def _axes(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+    def axes(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """`:full` and the cheapest so far, with two axes; none if a plan file constrains groups."""
         best = trials.best
         if not self.having.axes or target.constraints.shape_groups or best.spent is None:
@@ -245,12 +253,13 @@ class Plus:
             cuts = further.cheapest(best.spent.cycles // GAIN_PART)
             if cuts != base.cuts:
                 make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
-                yield from _named(f"{base.name}, two axes", make)
+                yield from named_plan(f"{base.name}, two axes", make)
 
-    def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+    def mixed(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """Crossovers of the proposals so far; after one that is not the best, of the best two."""
         is_best = True
-        for number in range(MOST_MIXED if self.having.mixing else 0):
+        before = sum(each.name.startswith(MIXTURE) for each in trials.done)
+        for number in range(before + 1, before + 1 + (MOST_MIXED if self.having.mixing else 0)):
             groupings = trials.groupings if is_best else trials.cheapest_two
             if len(groupings) <= 1:
                 return
@@ -264,11 +273,11 @@ class Plus:
                 for each in segments
             )  # fmt: skip
             make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
-            for name, plan in _named(f"mixture {number + 1}", make):
+            for name, plan in named_plan(f"{MIXTURE} {number}", make):
                 yield name, replace(plan, decisions=said)
                 is_best = trials.best.name == name
 
-    def _kept(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+    def kept(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """The cheapest so far with GB retention, then with the paying retentions alone.
 
         Weights placed by a plan file are not retained.
@@ -287,7 +296,7 @@ class Plus:
             if fewer:
                 yield f"{best.name}{FEWER_STAYING}", replace(best.plan, stays=fewer)
 
-    def _lent(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+    def lent(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """`:full` and the cheapest so far with remote DRAM shares."""
         if not self.having.lending or not has_idle(target):
             return
@@ -295,7 +304,7 @@ class Plus:
             plan = lent_plan(target, trials.done[each].plan)
             yield f"{trials.done[each].name}{LENT}", plan
 
-    def _cooperating(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
+    def cooperating(self, target: Target, _: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """Plans whose clusters share the round; none with a fence, where all would wait."""
         splitter, level = self.full.splitter, self.full.level
         if self.having.cooperation and has_idle(target) and not level.scheduling.has_fence:
@@ -316,7 +325,7 @@ def lent_plan(target: Target, plan: Plan) -> Plan:
     return replace(plan, cooperation=lent)
 
 
-def _named(name: str, make: Callable[[], Plan]) -> Iterator[tuple[str, Plan]]:
+def named_plan(name: str, make: Callable[[], Plan]) -> Iterator[tuple[str, Plan]]:
     """The plan; nothing if it has too many pieces or violates the plan file."""
     try:
         plan = make()

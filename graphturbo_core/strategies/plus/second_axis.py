@@ -77,6 +77,11 @@ def carried_axes(part: SubGraph) -> tuple[int, ...]:
     return tuple(own.axis for own in _carried(part))
 
 
+def carried_counts(part: SubGraph, axis: int) -> tuple[int, ...]:
+    """Piece counts above one along an axis of the last result; none if it does not carry."""
+    return next((own.counts for own in _carried(part) if own.axis == axis), ())
+
+
 def _carried(part: SubGraph) -> tuple[_Axis, ...]:
     tensors, found = part.graph.semantics.graph.tensors, []
     for axis, size in enumerate(tensors[part.outputs[-1]].shape if part.outputs else ()):

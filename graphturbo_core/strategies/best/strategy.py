@@ -1,0 +1,80 @@
+"""`best`: the fastest schedule that is found, cluster batch included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from graphturbo_core.hardware.memory_budget import MemoryBudget
+from graphturbo_core.products.plan import Binding, Plan
+from graphturbo_core.products.scheduling import Scheduling
+from graphturbo_core.semantics.feeding import Feeding
+from graphturbo_core.strategies.best.search import BestSearch, layers_plan
+from graphturbo_core.strategies.graphturbo.levels import PLUS
+from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
+from graphturbo_core.strategies.plan_files.restore import Frame
+from graphturbo_core.strategies.plus.plus import ALL_INGREDIENTS
+from graphturbo_core.strategies.steps.binding import Binder
+from graphturbo_core.strategies.steps.kernels import GbUse, Target
+from graphturbo_core.strategies.steps.splitting import Splitter
+from graphturbo_core.strategies.strategy import Strategy
+
+_GRAPHTURBO = GraphTurboLevels(level=PLUS.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best(Strategy):
+    """The fastest plan of a search over groupings, and without `@N` over cluster batches too."""
+
+    name: ClassVar[str] = "best"
+    doc: ClassVar[str] = (
+        "the fastest schedule of a search over groupings and cluster batches; takes minutes"
+    )
+    is_search: ClassVar[bool] = True
+    chooses_cluster_batch: ClassVar[bool] = True
+
+    @property
+    def is_ordered(self) -> bool:
+        """Its plans are those of `graphturbo`."""
+        return True
+
+    @property
+    def scheduling(self) -> Scheduling:
+        """As level `plus`."""
+        return _GRAPHTURBO.scheduling
+
+    @property
+    def feeding(self) -> Feeding:
+        """As level `plus`."""
+        return _GRAPHTURBO.feeding
+
+    @property
+    def gb_use(self) -> GbUse:
+        """As level `plus`."""
+        return _GRAPHTURBO.gb_use
+
+    @property
+    def frame(self) -> Frame:
+        """As level `plus`, under its own name."""
+        return replace(_GRAPHTURBO.frame, strategy=self.label)
+
+    def binder(self, cores: int, fixed: Mapping[str, Binding]) -> Binder:
+        """Algorithm 4."""
+        return _GRAPHTURBO.binder(cores, fixed)
+
+    def splitter(self, budget: MemoryBudget) -> Splitter | None:
+        """Algorithm 1."""
+        return _GRAPHTURBO.splitter(budget)
+
+    def plan(self, target: Target) -> Plan:
+        """Search; `:full`'s plan without a cost function."""
+        search = BestSearch(_GRAPHTURBO.paper_method(target), ALL_INGREDIENTS)
+        return replace(search(target), strategy=self.label)
+
+    def quick_plans(self, target: Target) -> Iterator[Plan]:
+        """The plans by which cluster batches are compared: `:full`, and all layers alone."""
+        full = _GRAPHTURBO.paper_method(target)
+        yield full(target)
+        if not target.constraints.shape_groups:
+            yield layers_plan(target, full.level)

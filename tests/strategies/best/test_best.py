@@ -1,0 +1,114 @@
+"""`best`: never slower than what it begins with, at one cluster batch and over several."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from graphturbo_core.best_rounds import CLUSTER_BATCHES, choose_rounds, round_cycles
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import Imports, RunRequest, run_report, run_shared
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.report.report import Report
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
+from graphturbo_core.strategies.steps.batching import divide_batch
+from graphturbo_core.strategies.steps.kernels import PlanCost
+from tests.strategies.chains import FEED_FORWARD
+from tests.strategies.plus.plans import spent
+from tests.strategies.samples import hardware, weighted
+
+SAMPLE, CHIP, BATCH = "teaching-resnet", "generic-4x4", 64
+
+
+def report(strategy: str, **choices: object) -> Report:
+    request = RunRequest(SAMPLE, strategy, CHIP, BATCH, has_pictures=False, **choices)
+    return run_report(load_sample(SAMPLE), request)
+
+
+def or_refused(plan: Plan) -> PlanCost | None:
+    try:
+        return spent(plan)
+    except CapacityError:
+        return None
+
+
+def test_a_plan_of_uniform_groupings_is_taken_where_it_is_faster() -> None:
+    """Its proposals are those of `plus`, uniform groupings, and mixtures of all."""
+    sem, chip = weighted(FEED_FORWARD), hardware()
+    plans = {
+        name: plan_for(parse_strategy(name), PlanTask(sem, chip, "fp16", {}, cost=or_refused))
+        for name in ("graphturbo:full", "graphturbo:plus", "best")
+    }
+    cycles = {name: spent(plan).cycles for name, plan in plans.items()}
+    assert cycles["best"] <= cycles["graphturbo:plus"] <= cycles["graphturbo:full"]
+    tried = [d.subject[0] for d in plans["best"].decisions if d.step == "plus"]
+    assert {"full", "1 block(s) by 1 sample(s)"} <= set(tried)
+    assert plans["best"].strategy == "best"
+    plans["best"].check()
+
+
+def test_the_cluster_batch_is_the_fastest_of_all() -> None:
+    best = report("best").contract
+    others = [report(f"graphturbo@{size}").contract for size in (1, 2, 4, 8, 16)]
+    others += [report(f"tvm@{size}").contract for size in (1, 2, 4, 8, 16)]
+    assert best["cycles"] <= min(each["cycles"] for each in others)
+    assert best["strategy"] == f"best@{best['cluster_batch']}"
+    assert best["cycles"] <= report(best["strategy"]).contract["cycles"]
+
+
+def test_its_plan_file_gives_the_same_run() -> None:
+    found = report("best", emit=("plan",))
+    again = report(found.contract["strategy"], plan=found.text("plan"))
+    assert again.contract["program_sha256"] == found.contract["program_sha256"]
+
+
+def test_an_edited_plan_is_followed() -> None:
+    found = report("best@4", emit=("plan",))
+    edited = found.text("plan").replace("  pieces: {}", "  pieces: {g1: 2}")
+    assert report("best@4", plan=edited).tables["groups"][0]["pieces"] == 2
+
+
+def test_one_sample_has_one_division() -> None:
+    """All clusters may share it; the strategy is named with its cluster batch."""
+    request = RunRequest(SAMPLE, "best", CHIP, 1, has_pictures=False)
+    assert run_report(load_sample(SAMPLE), request).contract["strategy"] == "best@1"
+
+
+def test_rounds_are_counted_by_the_cluster_that_takes_longest() -> None:
+    """Ten samples on four clusters by two: two clusters have a round of 2 and one of 1."""
+    division = divide_batch(10, 4, 2)
+    assert division.round_sizes == (2, 1)
+    assert round_cycles(division, {2: 100, 1: 60}) == 160
+    assert round_cycles(division, {2: 100, 1: 0}) == 100
+
+
+def test_parts_are_told_and_no_round_is_planned_twice() -> None:
+    parts: list[tuple[int, int]] = []
+    imports, request = Imports(load_sample(SAMPLE)), RunRequest(SAMPLE, "best", CHIP, BATCH)
+    whole, chip = imports.whole(request), hardware(CHIP)
+    chosen = choose_rounds(
+        imports, request, (whole, chip, parse_strategy("best")),
+        lambda done, total: parts.append((done, total)),
+    )  # fmt: skip
+    assert parts == [(done, 7) for done in range(7)]
+    assert chosen.spec.cluster_batch in CLUSTER_BATCHES
+    assert chosen.plans.keys() == chosen.rounds.semantics.keys()
+
+
+def test_it_is_refused_where_no_cluster_batch_has_a_plan() -> None:
+    small = replace(hardware(CHIP), lb_data_bytes=64, lb_weight_bytes=64)
+    imports, request = Imports(load_sample(SAMPLE)), RunRequest(SAMPLE, "best", CHIP, BATCH)
+    whole = imports.whole(request)
+    with pytest.raises(CapacityError) as refused:
+        choose_rounds(imports, request, (whole, small, parse_strategy("best")), lambda *_: None)
+    assert refused.value.code == "NO_CLUSTER_BATCH"
+
+
+def test_runs_of_a_comparison_share_what_they_cost() -> None:
+    imports = Imports(load_sample(SAMPLE))
+    first = run_shared(imports, RunRequest(SAMPLE, "graphturbo@4", CHIP, BATCH))
+    best = run_shared(imports, RunRequest(SAMPLE, "best", CHIP, BATCH))
+    assert best.contract["cycles"] <= first.contract["cycles"]
