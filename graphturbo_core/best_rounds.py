@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from graphturbo_core.errors import CapacityError, InvariantError
 from graphturbo_core.hardware.hardware import Hardware
@@ -25,6 +24,7 @@ from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for, target_of
 from graphturbo_core.strategies.registry import StrategySpec
 from graphturbo_core.strategies.steps.batching import Division
+from graphturbo_core.strategies.strategy import Strategy
 from graphturbo_core.trial_cache import TrialCache
 
 CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
@@ -32,7 +32,6 @@ CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
 MOST_SEARCHED = 2
 OnDone = Callable[[int, int], None]
 """Gets the number of parts that are done, and the number of all."""
-NO_PLANS: Mapping[int, PinnedPlan] = MappingProxyType({})
 CHOOSE = "choose the cluster batch"
 """The step's name."""
 
@@ -42,8 +41,9 @@ class ChosenRounds:
     """The rounds of a run, its strategy at their cluster batch, and found plans by round size."""
 
     spec: StrategySpec
+    strategy: Strategy
     rounds: Rounds
-    plans: Mapping[int, PinnedPlan] = NO_PLANS
+    plans: Mapping[int, PinnedPlan]
 
 
 def rounds_of(
@@ -62,7 +62,8 @@ def rounds_of(
     if strategy.chooses_cluster_batch and spec.cluster_batch is None and not request.plan:
         on_done = recorder.progress(CHOOSE)
         return recorder.run(CHOOSE, choose_rounds, imports, request, chosen, on_done)
-    return ChosenRounds(spec, recorder.run("divide the batch", divide, imports, request, chosen))
+    rounds = recorder.run("divide the batch", divide, imports, request, chosen)
+    return ChosenRounds(spec, strategy, rounds, {})
 
 
 def choose_rounds(
@@ -77,6 +78,7 @@ def choose_rounds(
         CapacityError: NO_CLUSTER_BATCH: every cluster batch is refused.
     """
     graph, hardware, spec = chosen
+    strategy = chosen_strategy(spec, request.options)
     candidates: dict[object, Rounds] = {}
     for size in CLUSTER_BATCHES:
         own = replace(spec, cluster_batch=size)
@@ -84,8 +86,8 @@ def choose_rounds(
         candidates.setdefault(rounds.division.shares, rounds)
     found = tuple(candidates.values())
     if len(found) == 1:
-        return ChosenRounds(_at(spec, found[0]), found[0], {})
-    return _Comparison(imports, request, hardware, spec, on_done).fastest(found)
+        return ChosenRounds(_at(spec, found[0]), strategy, found[0], {})
+    return _Comparison(imports, request, hardware, spec, strategy, on_done).fastest(found)
 
 
 def round_cycles(division: Division, cycles: Mapping[int, int]) -> int:
@@ -107,6 +109,7 @@ class _Comparison:
     request: RunRequest
     hardware: Hardware
     spec: StrategySpec
+    strategy: Strategy
     on_done: OnDone
     _quick: dict[int, int | None] = field(default_factory=dict)
     _searched: dict[int, tuple[Plan, int]] = field(default_factory=dict)
@@ -133,13 +136,13 @@ class _Comparison:
             searched.append((round_cycles(rounds.division, found), place))
         rounds = candidates[min(searched)[1]]
         plans = {size: PinnedPlan(recorded(self._searched[size][0])) for size in rounds.semantics}
-        return ChosenRounds(_at(self.spec, rounds), rounds, plans)
+        return ChosenRounds(_at(self.spec, rounds), self.strategy, rounds, plans)
 
     def _quick_cycles(self, rounds: Rounds, size: int) -> int | None:
         """Cycles of the fastest quick plan of a round; None where all are refused."""
         if size not in self._quick:
-            task, strategy = self._task(rounds, size), chosen_strategy(self.spec, self._options)
-            costs = map(self._cache(size).cost, strategy.quick_plans(target_of(strategy, task)))
+            target = target_of(self.strategy, self._task(rounds, size))
+            costs = map(self._cache(size).cost, self.strategy.quick_plans(target))
             self._quick[size] = min((each.cycles for each in costs if each), default=None)
         return self._quick[size]
 
@@ -154,13 +157,9 @@ class _Comparison:
             self._searched[size] = plan, cost.cycles
         return self._searched[size]
 
-    @property
-    def _options(self) -> Mapping[str, str]:
-        return self.request.options
-
     def _task(self, rounds: Rounds, size: int) -> PlanTask:
         return PlanTask(
-            rounds.semantics[size], self.hardware, self.request.dtype, self._options,
+            rounds.semantics[size], self.hardware, self.request.dtype, self.request.options,
             clusters=rounds.division.clusters_a_round, cost=self._cache(size).cost,
         )  # fmt: skip
 

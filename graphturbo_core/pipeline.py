@@ -19,7 +19,6 @@ from graphturbo_core.rounds import Imports, Rounds
 from graphturbo_core.run_request import RunRequest, check_request, own_options
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.trial_cache import TrialCache, counted_cost
@@ -115,8 +114,9 @@ def _run(
         imports = run("draw weights", imports.numbered)
     whole = run("import", imports.whole, request)
     chosen = rounds_of(imports, request, (whole, hardware, spec), recorder)
-    spec, rounds = chosen.spec, chosen.rounds
-    request = replace(request, strategy=spec.text) if chosen.plans else request
+    if chosen.spec != spec:
+        request = replace(request, strategy=chosen.spec.text)
+    spec, strategy, rounds = chosen.spec, chosen.strategy, chosen.rounds
     options = own_options(request)
     origin, pinned = None, None
     if request.plan or request.emit:
@@ -124,7 +124,6 @@ def _run(
     if request.plan and origin is not None:
         pinned = run("read the plan", pinned_file, request, origin)
     recorder.steps_total = len(recorder.steps) + _steps_ahead(request, rounds)
-    strategy = chosen_strategy(spec, request.options)
     is_one_size = len(rounds.semantics) == 1
     traces = {}
     for size, semantics in rounds.semantics.items():
