@@ -7,7 +7,7 @@ command line, the app, plan files, the documents and the tests read that dict.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
@@ -40,7 +40,8 @@ class Strategy(ABC):
     Class attributes: `name` and `doc` for lists of strategies; `levels`: description by name;
     `default_level`; `is_search`: it simulates many plans, which takes minutes; `is_by_op`: its
     groups consist of ops, not of layers; `follows_edits`: of a plan file;
-    `chooses_cluster_batch`: without `@N` it compares cluster batches (by `quick_plans`);
+    `chooses_cluster_batch`: without `@N` it compares cluster batches, by
+    `estimated_cycles`;
     `level_options`: per level with own options, their field and dataclass.
     """
 
@@ -60,9 +61,13 @@ class Strategy(ABC):
     def plan(self, target: Target) -> Plan:
         """Make the plan of one cluster's round."""
 
-    def quick_plans(self, target: Target) -> Iterator[Plan]:
-        """The plans whose cycles compare cluster batches."""
-        yield self.plan(target)
+    def estimated_cycles(self, target: Target) -> int:
+        """Cycles of a round in closed form, by which cluster batches are compared."""
+        raise NotImplementedError
+
+    def first_plan(self, target: Target) -> Plan:
+        """The plan with which a search begins, at every cluster batch."""
+        return self.plan(target)
 
     @property
     def label(self) -> str:

@@ -1,6 +1,9 @@
 """`best`: the fastest schedule that is found, cluster batch included.
 
 - `strategy.py`: the strategy, its options, and what it compares cluster batches by.
-- `uniform.py`: uniform groupings: layers, or runs of blocks, all with as many samples per piece.
-- `search.py`: the proposals of `graphturbo:plus`, uniform groupings, and their crossovers.
+- `blocks.py`: runs of layers between places that one tensor crosses.
+- `segment_cycles.py`: closed form of a segment in a split, overflow and refetches included.
+- `segments.py`: runs of blocks and single layers, with all splits.
+- `planned.py`: the cheapest segments in a row, corrected by what was simulated.
+- `search.py`: plans of that program, their crossovers, and `graphturbo:plus`'s proposals.
 """

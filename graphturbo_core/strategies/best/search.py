@@ -1,4 +1,4 @@
-"""Target, cost -> Plan: the fastest of `graphturbo:plus`'s proposals, uniform groupings and theirs.
+"""Target, cost -> Plan: the fastest of plans by a dynamic program, their crossovers, and others.
 
 Our choice; the paper has one grouping per model. docs/strategies.md says what it does not cover.
 """
@@ -9,52 +9,77 @@ from collections.abc import Iterator
 from functools import partial
 
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.strategies.best.uniform import uniform_cuts, whole_layers
-from graphturbo_core.strategies.graphturbo.levels import Level
+from graphturbo_core.strategies.best.planned import Planned
+from graphturbo_core.strategies.best.segment_cycles import SegmentCycles
+from graphturbo_core.strategies.best.segments import segments_of
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.cuts import cut_plan
 from graphturbo_core.strategies.plus.plus import Plus, PlusTrials, Proposer, named_plan
 from graphturbo_core.strategies.steps.kernels import Target
 
+PLANNED = "planned"
+MOST_PLANNED = 8
+"""Plans of the dynamic program that are simulated (our choice)."""
+MOST_WORSE = 2
+"""Plans in a row that gain nothing, after which no more are simulated (our choice)."""
+NEAR_PARTS = (9, 10)
+"""Variations of `:full` are simulated unless the best so far takes less than this part of its
+cycles (our choice: they vary a grouping that is then far from the best)."""
+
 
 class BestSearch(Plus):
-    """`Plus` with uniform groupings; crossovers before and after the second axis."""
+    """`Plus` with plans of a dynamic program; crossovers follow them, and follow variations."""
 
     @property
     def proposers(self) -> tuple[Proposer, ...]:
-        """Uniform groupings come before the first crossover, which takes segments of them."""
+        """Variations of `:full` come after the plans that are usually faster."""
         return (
-            self.fewer,
-            self.merged,
-            self.fewer_of_merged,
-            self.uniform,
+            self.planned,
             self.mixed,
-            self.axes,
-            self.mixed,
+            *(self._if_near(each) for each in self._variations),
             self.kept,
             self.lent,
             self.cooperating,
         )
 
-    def uniform(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
-        """Uniform groupings; none if a plan file constrains groups."""
+    @property
+    def _variations(self) -> tuple[Proposer, ...]:
+        return (self.fewer, self.merged, self.fewer_of_merged, self.axes, self.mixed)
+
+    @staticmethod
+    def _if_near(propose: Proposer) -> Proposer:
+        """The proposals, if the best is near `:full`."""
+
+        def proposed(target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
+            full, best = trials.done[0].spent, trials.best.spent
+            part, of = NEAR_PARTS
+            if full is None or best is None or best.cycles * of >= full.cycles * part:
+                yield from propose(target, trials)
+
+        return proposed
+
+    def planned(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
+        """Plans of the dynamic program; none if a plan file constrains groups."""
         if target.constraints.shape_groups:
             return
-        for name, cuts in uniform_cuts(trials.graph, samples_of(target)):
-            yield from named_plan(
-                name, partial(cut_plan, target, trials.graph, cuts, self.full.level)
-            )
+        program = Planned(segments_of(trials.graph, SegmentCycles(target)))
+        worse, seen = 0, set()
+        for number in range(1, 1 + MOST_PLANNED):
+            cuts, _ = program.cheapest()
+            if worse == MOST_WORSE or cuts in seen:
+                return
+            seen.add(cuts)
+            make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
+            known, best = trials.groupings, trials.best
+            yield from named_plan(f"{PLANNED} {number}", make)
+            if len(trials.groupings) == len(known):
+                return
+            program.learn(trials.groupings[-1])
+            worse = worse + 1 if trials.best is best else 0
 
 
-def samples_of(target: Target) -> int:
-    """Samples of the round: the leading size of the first input with two axes, 1 without one."""
-    graph = target.semantics.graph
-    shapes = (graph.tensors[name].shape for name in graph.inputs)
-    return next((shape[0] for shape in shapes if len(shape) > 1), 1)
-
-
-def layers_plan(target: Target, level: Level) -> Plan:
-    """All layers alone and whole, at a level of `graphturbo`."""
+def estimated_cycles(target: Target) -> int:
+    """Closed-form cycles of the dynamic program's first plan."""
     graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-    return cut_plan(target, graph, whole_layers(graph), level)
+    return Planned(segments_of(graph, SegmentCycles(target))).cheapest()[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from graphturbo_core.hardware.memory_budget import MemoryBudget
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.semantics.feeding import Feeding
-from graphturbo_core.strategies.best.search import BestSearch, layers_plan
+from graphturbo_core.strategies.best.search import BestSearch, estimated_cycles
 from graphturbo_core.strategies.graphturbo.levels import PLUS
 from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
 from graphturbo_core.strategies.plan_files.restore import Frame
@@ -72,9 +72,10 @@ class Best(Strategy):
         search = BestSearch(_GRAPHTURBO.paper_method(target), ALL_INGREDIENTS)
         return replace(search(target), strategy=self.label)
 
-    def quick_plans(self, target: Target) -> Iterator[Plan]:
-        """The plans by which cluster batches are compared: `:full`, and all layers alone."""
-        full = _GRAPHTURBO.paper_method(target)
-        yield full(target)
-        if not target.constraints.shape_groups:
-            yield layers_plan(target, full.level)
+    def estimated_cycles(self, target: Target) -> int:
+        """Closed-form cycles, by which cluster batches are compared."""
+        return estimated_cycles(target)
+
+    def first_plan(self, target: Target) -> Plan:
+        """`:full`'s plan, with which a search begins."""
+        return replace(_GRAPHTURBO.paper_method(target)(target), strategy=self.label)

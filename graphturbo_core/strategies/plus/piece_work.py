@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.semantics.cost import compute_cycles
@@ -19,11 +19,21 @@ Boxes = Mapping[str, Box]
 
 @dataclass(frozen=True, slots=True)
 class PieceWork:
-    """Cost of one piece: compute cycles, divided evenly over the cores, and the boxes it reads."""
+    """Cost of one piece: cycles of all matrix and of all vector work, and the boxes it reads."""
 
-    cycles: int
+    matrix_cycles: int
+    vector_cycles: int
     activations: Boxes
     weights: Boxes
+
+    def cycles(self, cores: int) -> int:
+        """Compute cycles, divided evenly over the cores, each with engines of its own."""
+        return max(self.matrix_cycles, self.vector_cycles) // cores
+
+    def engine_cycles(self, hardware: Hardware) -> int:
+        """Compute cycles, divided evenly over a cluster's engines; cores may share them."""
+        matrix = self.matrix_cycles // hardware.matrix_engines
+        return max(matrix, self.vector_cycles // hardware.cores)
 
 
 def piece_work(target: Target, section: Section, piece: int) -> PieceWork:
@@ -43,4 +53,4 @@ def piece_work(target: Target, section: Section, piece: int) -> PieceWork:
     read = {name: box for name, box in boxes.items() if name not in own}
     weights = {n: b for n, b in read.items() if graph.tensors[n].kind is TensorKind.WEIGHT}
     activations = {name: box for name, box in read.items() if name not in weights}
-    return PieceWork(max(work.values()) // target.hardware.cores, activations, weights)
+    return PieceWork(work[EngineKind.MATRIX], work[EngineKind.VECTOR], activations, weights)

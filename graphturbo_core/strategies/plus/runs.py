@@ -146,8 +146,8 @@ class Runs:
     def _piece(self, section: Section, piece: int, shares: int = 1) -> tuple[int, Boxes]:
         """Cycles of one piece that reads weights through `shares` DRAM shares, and its reads."""
         own = piece_work(self.target, section, piece)
-        cycles = max(self._dram_cycles(own.weights) // shares, own.cycles)
-        return cycles, own.activations
+        computed = own.cycles(self.target.hardware.cores)
+        return max(self._dram_cycles(own.weights) // shares, computed), own.activations
 
     def _dram_cycles(self, boxes: Boxes) -> int:
         """Cycles to move these boxes through one cluster's DRAM share."""

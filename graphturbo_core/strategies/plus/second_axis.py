@@ -9,9 +9,9 @@ before it is taken.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ each segment of up to this many groups is evaluated)."""
 
 
 @dataclass(frozen=True)
-class _Axis:
+class CarriedAxis:
     """An axis of the last result that carries through all of a sub-graph."""
 
     part: SubGraph
@@ -64,6 +64,15 @@ class _Axis:
 
     def extents(self, parts: int) -> dict[str, int]:
         """Largest extent of each split tensor over the parts."""
+        if parts not in self._known:
+            self._known[parts] = self._extents(parts)
+        return self._known[parts]
+
+    @cached_property
+    def _known(self) -> dict[int, dict[str, int]]:
+        return {}
+
+    def _extents(self, parts: int) -> dict[str, int]:
         found: dict[str, int] = {}
         for piece in piece_numbers(parts):
             needed = piece_intervals(self.carry, self.sizes, self.part.outputs, parts, piece)
@@ -74,21 +83,35 @@ class _Axis:
 
 def carried_axes(part: SubGraph) -> tuple[int, ...]:
     """Axes of the last result that a sub-graph can be cut along, outermost first."""
-    return tuple(own.axis for own in _carried(part))
+    return tuple(own.axis for own in axes_of(part))
 
 
 def carried_counts(part: SubGraph, axis: int) -> tuple[int, ...]:
     """Piece counts above one along an axis of the last result; none if it does not carry."""
-    return next((own.counts for own in _carried(part) if own.axis == axis), ())
+    return next((own.counts for own in axes_of(part) if own.axis == axis), ())
 
 
-def _carried(part: SubGraph) -> tuple[_Axis, ...]:
+def axes_of(part: SubGraph) -> tuple[CarriedAxis, ...]:
+    """Axes that carry through all of a sub-graph and that some count divides, outermost first."""
     tensors, found = part.graph.semantics.graph.tensors, []
     for axis, size in enumerate(tensors[part.outputs[-1]].shape if part.outputs else ()):
         carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis) if size > 1 else None
         if carry and carry.is_complete and carry.axis_of.keys() >= set(part.outputs):
-            found.append(_Axis(part, axis, carry))
+            found.append(CarriedAxis(part, axis, carry))
     return tuple(own for own in found if own.counts)
+
+
+Extents = tuple[Mapping[str, int], Mapping[str, int]]
+"""Sizes of tensors along an axis, and their largest extents over its parts."""
+
+
+def piece_bytes(cuts: Iterable[Extents], span: Span) -> int:
+    """Bytes of a tensor in the largest piece."""
+    size = span.size_bytes
+    for sizes, extents in cuts:
+        if span.tensor in extents:
+            size = size * extents[span.tensor] // max(1, sizes[span.tensor])
+    return size
 
 
 @dataclass(frozen=True, order=True)
@@ -111,9 +134,9 @@ class Crossed:
     capacity_bytes: int
 
     @cached_property
-    def axes(self) -> tuple[_Axis, ...]:
+    def axes(self) -> tuple[CarriedAxis, ...]:
         """Axes that carry through all of it and that some count divides, outermost first."""
-        return _carried(self.part)
+        return axes_of(self.part)
 
     def best(
         self, limit_cycles: int, having: frozenset[int] = ANY_AXES
@@ -165,26 +188,9 @@ class Crossed:
 
     def peak_bytes(self, first: int, count: int, second: int, parts: int) -> int:
         """Peak live activations of a piece, each tensor at its largest extent over the pieces."""
-        cuts = [(self.axes[first].sizes, self._extents(first, count))]
-        cuts.append((self.axes[second].sizes, self._extents(second, parts)))
-
-        def share(span: Span) -> int:
-            size = span.size_bytes
-            for sizes, extents in cuts:
-                if span.tensor in extents:
-                    size = size * extents[span.tensor] // max(1, sizes[span.tensor])
-            return size
-
-        return self.part.peak_bytes(share)
-
-    def _extents(self, axis: int, parts: int) -> dict[str, int]:
-        if (axis, parts) not in self._known:
-            self._known[axis, parts] = self.axes[axis].extents(parts)
-        return self._known[axis, parts]
-
-    @cached_property
-    def _known(self) -> dict[tuple[int, int], dict[str, int]]:
-        return {}
+        cuts = [(self.axes[first].sizes, self.axes[first].extents(count))]
+        cuts.append((self.axes[second].sizes, self.axes[second].extents(parts)))
+        return self.part.peak_bytes(partial(piece_bytes, cuts))
 
 
 class _Link(NamedTuple):

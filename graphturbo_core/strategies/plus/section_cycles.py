@@ -62,7 +62,7 @@ class SectionCycles:
         dram = chip.transfer_cycles(moved[Scope.DRAM], chip.dram_bandwidth)
         gb = chip.transfer_cycles(moved[Scope.GB], chip.gb_bandwidth) if chip.gb_bytes else 0
         once = chip.transfer_cycles(whole, chip.dram_bandwidth) if is_held else 0
-        longest = max(work.cycles, dram, gb)
+        longest = max(work.cycles(chip.cores), dram, gb)
         return section.pieces * (chip.launch_cycles + chip.barrier_cycles + longest) + once
 
     def _sizes(self, boxes: Boxes) -> Iterator[tuple[str, int]]:

@@ -1,0 +1,104 @@
+"""Segments, simulated kernels -> Cuts: the cheapest segments in a row, by dynamic programming.
+
+A closed form ranks; simulation corrects it. A cut that was simulated counts with the mean of its
+simulated cycles. Another one counts with its closed form, scaled by the factor of its class: the
+sum of simulated cycles over that of closed forms. Each simulated plan so leads to the next. Our
+choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from graphturbo_core.strategies.best.segments import Option, Segment
+from graphturbo_core.strategies.plus.crossover import Timed
+from graphturbo_core.strategies.plus.cuts import GroupCut
+
+Class = tuple[int, bool]
+"""Class of overflow, and whether a segment is made of whole blocks."""
+
+
+class _Way(NamedTuple):
+    """The fewest cycles of the layers so far; the last segment begins at `first`."""
+
+    cycles: int
+    first: int
+    option: Option | None
+
+
+class _Sums(NamedTuple):
+    """Cuts that were simulated, the sum of their simulated cycles, and of their closed forms."""
+
+    cuts: int
+    simulated: int
+    closed_form: int
+
+    def and_one(self, simulated: int, closed_form: int) -> _Sums:
+        return _Sums(self.cuts + 1, self.simulated + simulated, self.closed_form + closed_form)
+
+    def scaled(self, cycles: int) -> int:
+        """Cycles times the factor; one more cut counts as exact, since a single cut says little."""
+        divisor = self.closed_form * (self.cuts + 1)
+        factor = self.simulated * self.cuts + self.closed_form
+        return cycles * factor // divisor if divisor else cycles
+
+
+@dataclass
+class Planned:
+    """The dynamic program over one model's segments, and what simulation said so far."""
+
+    segments: Sequence[Segment]
+    _seen: dict[GroupCut, list[int]] = field(default_factory=dict)
+    _sums: dict[Class | None, _Sums] = field(default_factory=dict)
+
+    def cheapest(self) -> tuple[tuple[GroupCut, ...], int]:
+        """Groups in order with the least sum of cycles, and that sum; ties: the first.
+
+        Linear in the options of all segments.
+        """
+        count = max((segment.last for segment in self.segments), default=0)
+        ending: list[list[Segment]] = [[] for _ in range(count + 1)]
+        for segment in self.segments:
+            ending[segment.last].append(segment)
+        ways = [_Way(0, 0, None)]
+        for place in range(1, count + 1):
+            here = (
+                _Way(ways[segment.first].cycles + self._cycles(option), segment.first, option)
+                for segment in ending[place]
+                for option in segment.options
+            )
+            ways.append(min(here, key=lambda way: way.cycles))
+        found, place = [], count
+        while (way := ways[place]).option is not None:
+            found.append(way.option.cut)
+            place = way.first
+        return tuple(reversed(found)), ways[-1].cycles
+
+    def learn(self, timed: Timed) -> None:
+        """Take over the simulated cycles of a plan's groups."""
+        took = [0] * len(timed.cuts)
+        for kernel, cycles in zip(timed.plan.kernels, timed.kernel_cycles, strict=True):
+            took[kernel.group] += cycles
+        for cut, cycles in zip(timed.cuts, took, strict=True):
+            self._seen.setdefault(cut, []).append(cycles)
+        self._sums = {}
+        for segment in self.segments:
+            for option in (each for each in segment.options if each.cut in self._seen):
+                for key in (_class(option), None):
+                    own = self._sums.get(key, _Sums(0, 0, 0))
+                    self._sums[key] = own.and_one(self._mean(option.cut), option.estimate.cycles)
+
+    def _mean(self, cut: GroupCut) -> int:
+        return sum(self._seen[cut]) // len(self._seen[cut])
+
+    def _cycles(self, option: Option) -> int:
+        if option.cut in self._seen:
+            return self._mean(option.cut)
+        of_all = self._sums.get(None, _Sums(0, 0, 0))
+        return self._sums.get(_class(option), of_all).scaled(option.estimate.cycles)
+
+
+def _class(option: Option) -> Class:
+    return option.estimate.overflow_class, option.is_of_blocks
