@@ -2,7 +2,8 @@
 
 1. The cluster batches of `CLUSTER_BATCHES` are sorted by a closed form. 2. The strategy searches
 the rounds of the first `MOST_SEARCHED`. 3. For the others its first plan is simulated, unless the
-plan's lower bound says that it is slower than the fastest so far. 4. The fastest of all is taken.
+plan's lower bound says that it is slower than the fastest so far, or the search gained `MUCH` over
+its first plan. 4. The fastest of all is taken.
 Rounds of equal size are searched once: their plan does not depend on the others.
 Our choice; the paper's cluster batches were given.
 """
@@ -34,6 +35,9 @@ from graphturbo_core.trial_cache import TrialCache
 CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
 """Samples per round that are compared (our choice)."""
 MOST_SEARCHED = 2
+MUCH = 2
+"""Gain of a search over its first plan, from which first plans elsewhere are not simulated (our
+choice: on small chips such a plan takes a minute to lower, and at no cluster batch came near)."""
 OnDone = Callable[[int, int], None]
 """Gets the number of parts that are done, and the number of all."""
 CHOOSE = "choose the cluster batch"
@@ -167,7 +171,10 @@ class _Comparison:
         return rounds.semantics.keys() <= self._found.keys()
 
     def _may_be_fastest(self, candidates: Sequence[Rounds], rounds: Rounds) -> bool:
-        """Whether the lower bounds of its first plans leave a candidate below the fastest."""
+        """Whether rule 3 has a candidate's first plans simulated."""
+        known = self._known(candidates)
+        if known and self._first_cycles(candidates[min(known)[1]]) >= MUCH * min(known)[0]:
+            return False
         least = {}
         for size in rounds.semantics:
             if size in self._found:
@@ -177,8 +184,15 @@ class _Comparison:
                 least[size] = least_cycles(self._first_plan(rounds, size))
             except (CapacityError, PlanError):
                 return False
-        known = self._known(candidates)
         return not known or round_cycles(rounds.division, least) < min(known)[0]
+
+    def _first_cycles(self, rounds: Rounds) -> int:
+        """Cycles with the first plans, which the search has simulated; 0 if one is refused."""
+        found = {}
+        for size in rounds.semantics:
+            cost = self._cache(size).cost(self._first_plan(rounds, size))
+            found[size] = cost.cycles if cost else 0
+        return round_cycles(rounds.division, found) if all(found.values()) else 0
 
     def _take_first(self, rounds: Rounds) -> None:
         for size in sorted(rounds.semantics.keys() - self._found.keys()):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from graphturbo_core import best_rounds
 from graphturbo_core.best_rounds import CLUSTER_BATCHES, choose_rounds, round_cycles
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
@@ -69,6 +70,8 @@ def test_cluster_batches_that_are_not_searched_are_looked_at(
     best = report("best").contract
     others = [report(f"graphturbo@{size}").contract["cycles"] for size in (1, 2, 4, 8, 16)]
     assert best["cycles"] <= min(others) < min(others[:2])
+    monkeypatch.setattr(best_rounds, "MUCH", 1)
+    assert report("best").contract["cycles"] > min(others)
 
 
 def samples_of(target: Target) -> int:
