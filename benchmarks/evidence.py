@@ -99,6 +99,12 @@ ALL: tuple[Evidence, ...] = (
         (PROFILES, "sample_models/*.onnx", "benchmarks/paper/rows.py", "benchmarks/constants.py"),
     ),
     Evidence(
+        "quality",
+        (("benchmarks.quality", "--afresh"),),
+        ("docs/quality.json", "docs/quality.md"),
+        (PROFILES, "sample_models/*.onnx", "graphturbo_core/strategies/best/*.py"),
+    ),
+    Evidence(
         "recurrent",
         (("tests.verify.recurrent_table",),),
         ("docs/recurrent.md",),

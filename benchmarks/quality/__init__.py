@@ -1,0 +1,13 @@
+"""How near to the lower bound each strategy's schedules come, on models and chips.
+
+    python -m benchmarks.quality [--only MODEL CHIP ...]   run what docs/quality.json lacks
+    python -m benchmarks.quality --afresh                  run all of it again: hours
+    python -m benchmarks.quality --page                    write the page and its picture alone
+    python -m benchmarks.quality --check                   do both show what is kept?
+
+A run is kept as soon as it ends, so an interrupted benchmark goes on where it was. Times depend on
+the machine; the page has ratios of times alone.
+
+- `matrix.py`: models, chips and strategies, their runs, and what is kept of them.
+- `page.py`: the page and its picture.
+"""

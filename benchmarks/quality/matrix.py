@@ -1,0 +1,112 @@
+"""Runs of models, chips and strategies: shares of the lower bound, kept one by one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from benchmarks.paper.results import report_or_code
+from graphturbo_core.frontend.catalogue import load_sample, sample_names
+from graphturbo_core.pipeline import Imports, RunRequest, warm_up
+from tests.data.exports import exported
+
+KEPT = Path(__file__).resolve().parents[2] / "docs" / "quality.json"
+SEARCH = "best"
+STRATEGIES = ("tvm@16", "graphturbo@4", "graphturbo@16", SEARCH)
+CHIPS = ("stcp920", "ascend910", "generic-4x4", "goya", "ipu-gc2")
+Key = tuple[str, str, str]
+"""Model, chip and strategy."""
+Run = Mapping[str, Any]
+"""`share` of the lower bound, `strategy` with its cluster batch, seconds; or the code `refused`."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A sample or an export of PyTorch, and how many samples it gets."""
+
+    name: str
+    batch: int
+    dims: tuple[tuple[str, int], ...] = ()
+
+    def data(self) -> bytes:
+        """Bytes of the file."""
+        is_sample = self.name in sample_names()
+        return load_sample(self.name) if is_sample else exported(self.name)
+
+
+MODELS = (
+    Model("resnet50-slim", 64),
+    Model("mobilenet-v2", 64),
+    Model("densenet-121", 16),
+    Model("bert-base", 16),
+    Model("vit-b16", 16),
+    Model("swin_t_ts", 16, (("height", 224), ("width", 224))),
+)
+
+
+def runs(model: Model, chip: str, missing: Sequence[str]) -> list[tuple[Key, Run]]:
+    """The runs of one model on one chip, in a separate process."""
+    warm_up()
+    imports, found = Imports(model.data()), []
+    for strategy in missing:
+        request = RunRequest(
+            model.name, strategy, chip, model.batch, dims=dict(model.dims), has_pictures=False
+        )
+        found.append(((model.name, chip, strategy), _run(imports, request)))
+    return found
+
+
+def _run(imports: Imports, request: RunRequest) -> Run:
+    answer = report_or_code(imports, request)
+    if isinstance(answer, str):
+        return {"refused": answer}
+    contract = answer.contract
+    return {
+        "strategy": contract["strategy"],
+        "share": round(contract["lower_bound_s"] / contract["latency_s"], 4),
+        "cycles": contract["cycles"],
+        "seconds": round(contract["schedule_seconds"], 1),
+    }
+
+
+def kept() -> dict[Key, Run]:
+    """The kept runs."""
+    if not KEPT.exists():
+        return {}
+    entries = json.loads(KEPT.read_text(encoding="utf-8"))
+    return {(e["model"], e["chip"], e["of"]): e["run"] for e in entries}
+
+
+def keep(found: Mapping[Key, Run]) -> None:
+    """Writes all runs, in the order of the tables."""
+    order = [(m.name, c, s) for m in MODELS for c in CHIPS for s in STRATEGIES]
+    entries = [
+        {"model": key[0], "chip": key[1], "of": key[2], "run": dict(found[key])}
+        for key in order
+        if key in found
+    ]
+    KEPT.write_text(f"{json.dumps(entries, indent=1)}\n", encoding="utf-8")
+
+
+def run_missing(only: Iterable[str], processes: int) -> None:
+    """Runs what is missing for these models and chips, or for all."""
+    found, names = kept(), frozenset(only)
+    tasks = []
+    for chip in CHIPS:
+        for model in MODELS:
+            missing = [s for s in STRATEGIES if (model.name, chip, s) not in found]
+            if missing and (not names or {model.name, chip} <= names):
+                tasks.append((model, chip, missing))
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=1)
+    with pool:
+        for done in as_completed([pool.submit(runs, *task) for task in tasks]):
+            for key, run in done.result():
+                found[key] = run
+                print(*key, json.dumps(run), file=sys.stderr)
+            keep(found)

@@ -1,0 +1,111 @@
+"""Kept runs -> docs/quality.md and its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp, log
+
+from benchmarks.drawing.heat_figure import Panel, heat_svg
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.quality.matrix import CHIPS, KEPT, MODELS, SEARCH, STRATEGIES, Key, Run
+
+PAGE, FIGURE = KEPT.with_suffix(".md"), KEPT.parent / "images" / "quality.svg"
+DRAWN = ("tvm@16", "graphturbo@16", SEARCH)
+NOT_RUN = "not run"
+LEAST_SECONDS = 0.1
+"""Seconds are kept with one digit after the point."""
+
+
+def page(found: Mapping[Key, Run]) -> str:
+    """Text of docs/quality.md."""
+    count = len(MODELS) * len(CHIPS) * len(STRATEGIES)
+    return "\n".join(
+        [
+            "# Quality of schedules\n",
+            "Written by `python -m benchmarks.quality`. A number is a share: the model's lower "
+            "bound on this chip over the time of the strategy's schedule; 1 is the bound itself. "
+            f"`{SEARCH}` chooses the cluster batch. The constants of `{SEARCH}` were chosen while "
+            "looking at ResNet-50, MobileNet-v2 and BERT-base on `generic-4x4` and at the first "
+            "two on `stcp920` and `goya`; the other cells were not looked at for that.\n",
+            f"{len(found)} of {count} runs are kept. Inception-v3 and ConvNeXt-T belong to this "
+            "list too; no file of theirs is in the project.\n",
+            f"![Shares of the lower bound](images/{FIGURE.name})\n",
+            *(sheet.markdown() for sheet in (_shares(found), _means(found), _times(found))),
+        ]
+    )
+
+
+def _shares(found: Mapping[Key, Run]) -> Sheet:
+    rows = [
+        (model.name, chip, *(_cell(found, (model.name, chip, s)) for s in STRATEGIES),
+         str(found.get((model.name, chip, SEARCH), {}).get("strategy", "")))
+        for chip in CHIPS for model in MODELS
+    ]  # fmt: skip
+    return Sheet(
+        "Share of the lower bound", ("model", "chip", *STRATEGIES, f"chosen by `{SEARCH}`"), rows
+    )
+
+
+def _cell(found: Mapping[Key, Run], key: Key) -> str:
+    value = _value(found, key)
+    return value if isinstance(value, str) else f"{value:.2f}"
+
+
+def _value(found: Mapping[Key, Run], key: Key) -> float | str:
+    run = found.get(key)
+    if run is None:
+        return NOT_RUN
+    return "refused" if "refused" in run else float(run["share"])
+
+
+def _means(found: Mapping[Key, Run]) -> Sheet:
+    """Means over the models that every strategy has on that chip."""
+    rows = []
+    for chip in CHIPS:
+        shares = [
+            [found.get((model.name, chip, s), {}).get("share") for s in STRATEGIES]
+            for model in MODELS
+        ]
+        whole = [row for row in shares if all(row)]
+        means = (f"{_mean(column):.2f}" for column in zip(*whole, strict=True))
+        rows.append((chip, str(len(whole)), *(means if whole else ("",) * len(STRATEGIES))))
+    remark = "Over the models for which all four have a schedule."
+    return Sheet("Geometric mean per chip", ("chip", "models", *STRATEGIES), rows, remark)
+
+
+def _mean(shares: Sequence[float]) -> float:
+    return exp(sum(map(log, shares)) / len(shares))
+
+
+def _times(found: Mapping[Key, Run]) -> Sheet:
+    """Ratios within one process."""
+    rows = [(model.name, *(_time(found, model.name, chip) for chip in CHIPS)) for model in MODELS]
+    title = f"Time to schedule: `{SEARCH}` over `graphturbo@16`"
+    return Sheet(
+        title,
+        ("model", *CHIPS),
+        rows,
+        "Import to Trace, in one process. Empty: not run, or the search has become faster since.",
+    )
+
+
+def _time(found: Mapping[Key, Run], model: str, chip: str) -> str:
+    searched, plain = (found.get((model, chip, s), {}) for s in (SEARCH, "graphturbo@16"))
+    if "seconds" not in searched or "seconds" not in plain:
+        return ""
+    return f"{searched['seconds'] / max(plain['seconds'], LEAST_SECONDS):.0f}"
+
+
+def figure(found: Mapping[Key, Run]) -> str:
+    """Text of the picture."""
+    panels = [Panel(strategy, dict(_cells(found, strategy))) for strategy in DRAWN]
+    remark = "Share of the lower bound: 1 is the bound. Grey: refused, or not run."
+    return heat_svg([model.name for model in MODELS], CHIPS, panels, remark)
+
+
+def _cells(
+    found: Mapping[Key, Run], strategy: str
+) -> Iterator[tuple[tuple[str, str], float | str]]:
+    for model in MODELS:
+        for chip in CHIPS:
+            yield (model.name, chip), _value(found, (model.name, chip, strategy))

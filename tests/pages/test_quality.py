@@ -1,0 +1,77 @@
+"""docs/quality.md: it shows what is kept; means, ratios and missing runs by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.drawing.heat_figure import Panel, heat_svg
+from benchmarks.quality import matrix
+from benchmarks.quality.__main__ import main
+from benchmarks.quality.matrix import CHIPS, MODELS, STRATEGIES, Key, Model, Run
+from benchmarks.quality.page import page
+
+FIRST, SECOND = MODELS[0].name, MODELS[1].name
+
+
+def run(share: float, seconds: float = 1.0) -> Run:
+    return {"strategy": "best@4", "share": share, "cycles": 1, "seconds": seconds}
+
+
+def found(**shares: float) -> dict[Key, Run]:
+    """All strategies of the first two models on the first chip, at these shares."""
+    return {
+        (name, CHIPS[0], strategy): run(share, seconds=4.0 if strategy == "best" else 2.0)
+        for name, share in zip((FIRST, SECOND), shares.values(), strict=True)
+        for strategy in STRATEGIES
+    }
+
+
+def test_the_page_shows_what_is_kept() -> None:
+    assert main(["--check"]) == 0
+
+
+def test_kept_runs_are_of_today_s_models_chips_and_strategies() -> None:
+    names = {(model.name, chip, s) for model in MODELS for chip in CHIPS for s in STRATEGIES}
+    kept = matrix.kept()
+    assert kept.keys() <= names
+    assert all("refused" in each or 0 < each["share"] <= 1 for each in kept.values())
+
+
+def test_means_are_geometric_and_over_models_that_all_strategies_have() -> None:
+    made = found(first=0.2, second=0.8)
+    assert f"| {CHIPS[0]} | 2 | 0.40 | 0.40 | 0.40 | 0.40 |" in page(made)
+    made[SECOND, CHIPS[0], STRATEGIES[0]] = {"refused": "TOO_MANY_INSTRUCTIONS"}
+    text = page(made)
+    assert f"| {CHIPS[0]} | 1 | 0.20 | 0.20 | 0.20 | 0.20 |" in text
+    assert f"| {SECOND} | {CHIPS[0]} | refused | 0.80 | 0.80 | 0.80 | best@4 |" in text
+    assert f"| {FIRST} | {CHIPS[1]} | not run | not run | not run | not run |  |" in text
+
+
+def test_times_are_ratios() -> None:
+    assert f"| {FIRST} | 2 |" in page(found(first=0.2, second=0.8))
+
+
+def test_a_picture_has_a_cell_per_value() -> None:
+    cells = {("m", "c"): 1.0, ("m", "d"): "refused"}
+    made = heat_svg(["m"], ["c", "d"], [Panel("best", cells), Panel("tvm", cells)], "remark")
+    assert made.count("<rect") == 1 + 4
+    assert made.count(">1.00<") == made.count(">refused<") == 2
+
+
+def test_what_is_missing_is_run_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kept run is not made again; another model's runs are not made unasked."""
+    monkeypatch.setattr(matrix, "KEPT", tmp_path / "quality.json")
+    monkeypatch.setattr(matrix, "MODELS", (Model("teaching-resnet", 8), Model("dlrm", 8)))
+    monkeypatch.setattr(matrix, "CHIPS", ("generic-4x4",))
+    monkeypatch.setattr(matrix, "STRATEGIES", ("tvm@2", "graphturbo@2"))
+    known = {("teaching-resnet", "generic-4x4", "tvm@2"): run(0.25)}
+    matrix.keep(known)
+    matrix.run_missing(["teaching-resnet", "generic-4x4"], processes=1)
+    kept = matrix.kept()
+    assert kept.keys() == {("teaching-resnet", "generic-4x4", s) for s in matrix.STRATEGIES}
+    assert kept["teaching-resnet", "generic-4x4", "tvm@2"] == run(0.25)
+    other = kept["teaching-resnet", "generic-4x4", "graphturbo@2"]
+    assert 0 < other["share"] <= 1
+    assert other["strategy"] == "graphturbo@2"
