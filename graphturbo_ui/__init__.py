@@ -6,8 +6,7 @@
 - `runs.py`, `jobs.py`: runs and who waits for them; worker processes and the one cache.
 - `stored_runs.py`: the default comparison's reports, shown while a new server's workers warm up.
 - `frame.py`: around every page: session, refusals, waiting; `progress.py`: the bar of a run.
-- `equal_run.py`: A's strategy at B's cluster batch; `what_helps.py`: B on a chip with more of what
-  binds it.
+- `beside/`: runs beside A and B: at equal cluster batches, on a changed chip, a search.
 - `shown.py`, `charts.py`: figures made once per run; Plotly figures with selections.
 
 A page waits for the first run, draws it, waits for the other, and is drawn again. Reports are

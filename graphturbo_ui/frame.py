@@ -111,9 +111,9 @@ def wait_for(run: Run, name: str, place: DeltaGenerator | None = None) -> None:
 
 def cancel(run: Run) -> None:
     """Let go of a run: it ends unless somebody else waits for it, and is not begun by itself."""
-    visitor = run_state.visitor()
-    visitor.cancelled.add(run.key)
-    shared_desk().cancel(run, visitor)
+    for visitor in run_state.visitors_of(run):
+        visitor.cancelled.add(run.key)
+        shared_desk().cancel(run, visitor)
 
 
 def run_again(keys: tuple[str, ...]) -> None:

@@ -66,6 +66,17 @@ interface Run extends RunHeader, Record<RunArray, Float64Array> {
   flight_most?: number;
 }
 
+/** The race's third row: figures, or how the search stands. */
+interface SearchedRow {
+  state: string;
+  strategy: string;
+  latency_s: number;
+  per_s: number;
+  dram_bytes: number;
+  kernels: number;
+  bound_share: number;
+}
+
 interface Header {
   model: string;
   profile: string;
@@ -90,6 +101,8 @@ interface Header {
   state?: string;
   helps?: string;
   keys?: string;
+  can_search?: string;
+  best?: Partial<SearchedRow>;
   edited_A?: string;
   edited_B?: string;
   digest?: string;

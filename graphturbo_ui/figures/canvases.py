@@ -21,6 +21,7 @@ from graphturbo_ui.text import safe_text
 MAX_SAID = 300
 """Characters of a sentence on the first screen."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_ROW: Mapping[str, object] = MappingProxyType({})
 OPENED_VIEWS = ("Every core", "Plan edits")
 """Views that buttons of the first screen open."""
 
@@ -57,15 +58,19 @@ def overview_bytes(
     said: Mapping[str, str] = NOTHING,
     is_presenting: bool = False,
     views: Sequence[str] = OPENED_VIEWS,
+    best: Mapping[str, object] = NO_ROW,
 ) -> bytes:
     """The first screen.
 
     `said`: `beside`, what must be known of the comparison; `state`, how a lone run stands; `helps`,
     what would help B; `keys`, of the runs: what was chosen on the screen stays while they stay.
     `views`: those of `OPENED_VIEWS` that stand below it; its buttons open them.
+    `best`: what the race's third row shows.
     """
     extra = {name: safe_text(text, max_length=MAX_SAID) for name, text in said.items()}
-    given = {"names": names, "is_presenting": is_presenting, "views": list(views)}
+    given = {
+        "names": names, "is_presenting": is_presenting, "views": list(views), "best": dict(best)
+    }  # fmt: skip
     return overview_buffer(*reports, show=safe_text, extra={**extra, **given})
 
 

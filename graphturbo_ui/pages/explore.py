@@ -7,16 +7,17 @@ import streamlit as st
 from graphturbo_core.report.verdict.binding_change import BindingChange
 from graphturbo_core.report.verdict.equal_batches import cluster_batch
 from graphturbo_ui import frame
-from graphturbo_ui.equal_run import equal_run
+from graphturbo_ui.beside.equal_run import equal_run
+from graphturbo_ui.beside.searched_run import NAME, is_searched, searched_row, searched_run
+from graphturbo_ui.beside.what_helps import change_text, changed_run
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.views.below import below
 from graphturbo_ui.views.edit_plan import present_edits
-from graphturbo_ui.views.overview import overview
+from graphturbo_ui.views.overview import Others, overview
 from graphturbo_ui.views.sharing import sharing
-from graphturbo_ui.what_helps import change_text, changed_run
 
 
 def show(choices: Choices) -> None:
@@ -34,10 +35,14 @@ def show(choices: Choices) -> None:
             words.empty()
     drawn, pending = frame.outcome(runs)
     beside, changed = equal_run(choices, drawn), changed_run(choices, drawn)
+    searched = searched_run(choices, pending)
+    can_search = not pending and not is_searched(choices)
+    others = Others(beside, change_text(changed, drawn), searched_row(searched), can_search)
     awaited = {**_awaited(beside, drawn), **_awaited_change(changed)}
+    awaited |= {NAME: searched} if searched is not None and not searched.is_done else {}
     if drawn:
         state.keep_drawn(choices.widgets())
-        overview(runs, drawn, pending, beside, change_text(changed, drawn))
+        overview(runs, drawn, pending, others)
     with st.container():
         present_edits(runs, drawn)
     if drawn:

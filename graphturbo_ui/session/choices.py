@@ -30,7 +30,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Choices:
-    """Everything that the page's two runs depend on; `sides` by `a` and `b`."""
+    """Everything that the page's runs depend on; `sides` by `a` and `b`.
+
+    `best`: whether a schedule is searched beside both.
+    """
 
     model: str
     chip: str
@@ -40,6 +43,7 @@ class Choices:
     dtype: str
     dims: Mapping[str, int]
     verify: bool
+    best: bool = False
     skip_passes: tuple[str, ...] = ()
     emit: tuple[str, ...] = ()
 
@@ -82,6 +86,7 @@ class Choices:
         named += [("batch", str(self.batch)), ("dtype", self.dtype)]
         named += [(state.dimension_key(name), str(size)) for name, size in self.dims.items()]
         named += [("verify", "true")] if self.verify else []
+        named += [("best", "true")] if self.best else []
         named += [("skip", name) for name in self.skip_passes]
         for key, side in self.sides.items():
             named += [(f"plan_{key}", side.plan_digest)] if side.plan else []

@@ -12,8 +12,8 @@ import streamlit as st
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.strategies.options import strategy_options
-from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
-from graphturbo_ui.jobs import Visitor
+from graphturbo_core.strategies.registry import BEST, STRATEGIES, parse_strategy
+from graphturbo_ui.jobs import Run, Visitor
 from graphturbo_ui.session import query, state
 from graphturbo_ui.session.store import upload_store
 
@@ -34,6 +34,37 @@ def changed_chip() -> Visitor:
     """Who waits in this session for B on a changed chip."""
     found: Visitor = st.session_state.setdefault("changed_chip", Visitor())
     return found
+
+
+def searched() -> Visitor:
+    """Who waits in this session for the run of a search beside A and B."""
+    found: Visitor = st.session_state.setdefault("searched", Visitor())
+    return found
+
+
+def visitors_of(run: Run) -> tuple[Visitor, ...]:
+    """As whom this session waits for a run: for A and B, or for one of those beside them."""
+    own = (beside(), changed_chip(), searched())
+    return tuple(each for each in own if each in run.visitors) or (visitor(),)
+
+
+def search_beside(is_wanted: bool) -> None:
+    """Set the switch that has a schedule searched beside A and B; before it is drawn."""
+    st.session_state["best"] = is_wanted
+    search_again()
+
+
+def search_again() -> None:
+    """A search that was cancelled is wanted again."""
+    searched().cancelled.clear()
+
+
+def take_search() -> None:
+    """B becomes the search, which is computed already, and no other one is searched."""
+    drop_plan("b")
+    _set_options("b", {})
+    st.session_state["b"] = BEST
+    search_beside(is_wanted=False)
 
 
 def strategy_choices(key: str, default: str) -> list[str]:

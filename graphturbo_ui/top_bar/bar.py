@@ -73,6 +73,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         dtype=settings.dtype,
         dims=dims,
         verify=settings.verify,
+        best=settings.best,
         skip_passes=settings.skip_passes,
         emit=(*ALWAYS_EMITTED, *(EMITTED if run_state.are_files_wanted() else ())),
     )

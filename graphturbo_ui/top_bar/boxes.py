@@ -12,7 +12,7 @@ from graphturbo_core.frontend.passes.clean_up import pass_names
 from graphturbo_core.hardware.profile import parse_profile
 from graphturbo_ui.glossary import define
 from graphturbo_ui.refusals import show_refusal
-from graphturbo_ui.session import query, state
+from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.sizes import Sizes, proposed_sizes
 from graphturbo_ui.text import Sink, safe_text
 
@@ -26,10 +26,11 @@ MY_CHIP = "**Use my chip.** A profile in YAML, like those in `hardware_profiles/
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Number format, replay, and clean-up passes left out: of both runs."""
+    """Number format, replay, and clean-up passes left out, of both runs; a search beside them."""
 
     dtype: str
     verify: bool
+    best: bool
     skip_passes: tuple[str, ...]
 
 
@@ -73,11 +74,17 @@ def settings_box() -> Settings:
     """What both runs have in common besides model, chip and batch."""
     dtype = st.selectbox("Number format", query.number_formats(), key="dtype", bind="query-params")
     verify = st.toggle("Verify by replay", key="verify", bind="query-params", help=define("replay"))
+    best = st.toggle(
+        "Search a schedule beside A and B", key="best", bind="query-params",
+        on_change=run_state.search_again,
+        help="A third row: the fastest schedule that best finds. It takes half a minute to some "
+        "minutes.",
+    )  # fmt: skip
     skip = st.multiselect(
         "Clean-up passes left out", pass_names(), key="skip", bind="query-params",
         placeholder="none", help="For both runs; see Algorithms for what each does.",
     )  # fmt: skip
-    return Settings(dtype, verify, tuple(skip))
+    return Settings(dtype, verify, best, tuple(skip))
 
 
 def sizes_of(label: str) -> tuple[bytes, str, Sizes]:

@@ -1,4 +1,4 @@
-"""Settings by one click: the paper's batches, the same cluster batch for both, a search as B."""
+"""Settings of both runs by one click: the paper's batches, or the same cluster batch for both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from graphturbo_core.strategies.registry import BEST
 from graphturbo_ui.session import query
 
 
@@ -63,7 +62,7 @@ def paper_batches(model: str, dims: Mapping[str, int]) -> PaperBatches | None:
 
 
 def offer_presets(model: str, dims: Mapping[str, int]) -> None:
-    """Three buttons; the paper's is off where the paper did not run the model."""
+    """Two buttons; the paper's is off where the paper did not run the model."""
     found = paper_batches(model, dims)
     with st.container(horizontal=True):
         st.button(
@@ -73,11 +72,6 @@ def offer_presets(model: str, dims: Mapping[str, int]) -> None:
         st.button(
             "As in the paper", key="preset_paper", on_click=_take_paper, args=(found,),
             disabled=found is None, help=_paper_help(found),
-        )  # fmt: skip
-        st.button(
-            "Search a schedule", key="preset_best", on_click=_take_best,
-            help="B is best: groupings and cluster batches are compared for this model and chip. "
-            "This takes some seconds to minutes.",
         )  # fmt: skip
 
 
@@ -96,11 +90,6 @@ def _take_equal() -> None:
     head, _ = query.split_strategy(str(session["a"]))
     _, samples = query.split_strategy(str(session["b"]))
     session["a"] = head if samples is None else f"{head}@{samples}"
-
-
-def _take_best() -> None:
-    """B is `best`, which chooses the cluster batch too."""
-    st.session_state["b"] = BEST
 
 
 def _take_paper(found: PaperBatches) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from graphturbo_ui.equal_run import equal_report
+from graphturbo_ui.beside.equal_run import equal_report
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.page_file.document import Origin, page_html
 from graphturbo_ui.session.choices import Choices

@@ -16,7 +16,7 @@ from graphturbo_core.report.verdict.verdict import (
     sentence,
     verdict_rows,
 )
-from graphturbo_ui.equal_run import equal_report
+from graphturbo_ui.beside.equal_run import equal_report
 from graphturbo_ui.figures import tables
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Run, Runs

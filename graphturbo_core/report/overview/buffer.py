@@ -156,21 +156,29 @@ def _edges(report: Report) -> list[list[int]]:
     return [list(pair) for pair in sorted(pairs) if pair[0] != pair[1]]
 
 
+def result_figures(report: Report, show: Show) -> dict[str, object]:
+    """A run's row beside others: strategy, seconds, samples per second, bytes, kernels, share."""
+    contract = report.contract
+    return {
+        "strategy": show(contract["strategy"]),
+        "latency_s": contract["latency_s"],
+        "per_s": contract["throughput_per_s"],
+        "dram_bytes": dram_bytes(report),
+        "kernels": contract["kernels"] * contract["rounds"],
+        "bound_share": 1 / contract["gap"] if contract["gap"] else 0.0,
+    }
+
+
 def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
     contract = report.contract
     (whole,) = report.tables["round"]
     overlap = contract["overlap"]["layers_in_flight"]
     header: dict[str, object] = {
-        "strategy": show(contract["strategy"]),
-        "latency_s": contract["latency_s"],
+        **result_figures(report, show),
         "seconds_per_cycle": seconds_per_cycle(report),
         "cycles": whole["cycles"],
         "sequence": sequence(report),
         "cluster_batch": contract["cluster_batch"],
-        "per_s": contract["throughput_per_s"],
-        "dram_bytes": dram_bytes(report),
-        "kernels": contract["kernels"] * contract["rounds"],
-        "bound_share": 1 / contract["gap"] if contract["gap"] else 0.0,
         "busy": _busy(report),
         "idle_clusters": _idle_clusters(report),
         "link_busy": _link_busy(report),

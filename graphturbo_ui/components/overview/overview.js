@@ -41,6 +41,11 @@ class Overview {
     this.draw();
   }
 
+  /** What a button does that the app answers; null in a saved page. */
+  acts(name) {
+    return this.trigger ? () => this.trigger(name, true) : null;
+  }
+
   longest() {
     return Math.max(...this.scene.runs.map((run) => run.total));
   }
@@ -60,6 +65,9 @@ class Overview {
     drawRace(parts.result, scene, {
       hover: (hue) => this.set({ hue, layer: null, group: null }),
       pick: (hue) => this.pin({ hue }),
+      search: this.acts("search"),
+      leaveBest: this.acts("leave_best"),
+      takeBest: this.acts("take_best"),
       discard: this.trigger ? (name) => this.trigger(`discard_${name.toLowerCase()}`, true) : null,
     });
     const left = parts.layers.parentElement;

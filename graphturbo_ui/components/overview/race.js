@@ -1,4 +1,5 @@
-// The result line: a sentence, both runs' time to scale in the hues, the lower bound, four figures.
+// The result line: a sentence, both runs' time to scale in the hues, the lower bound, four figures;
+// below them a searched schedule, where somebody asks for one.
 
 import { htmlNode, hueFill, hueInk } from "./draw.js";
 import { hueSeconds } from "./runs.js";
@@ -8,23 +9,25 @@ const SHORT = 3; // pixels below which a segment is left out
 const SMALLEST = { present: 26, work: 20 }; // pixels of the sentence, below which it wraps
 
 /**
- * Draw the sentence and the race into `host`; `on` has hover and click of a hue.
+ * Draw the sentence and the race into `host`; `on` has hover and click of a hue, and what the
+ * race's buttons do (null where there is no app to hand it to).
  *
  * @param {Scene} scene
  */
 export function drawRace(host, scene, on) {
   host.replaceChildren();
   const runs = scene.runs;
-  const longest = Math.max(...runs.map((run) => run.total));
+  const longest = Math.max(...runs.map((run) => run.total), scene.best?.latency_s ?? 0);
   const title = htmlNode("h1", "", scene.headline || scene.state || "");
   const caption = htmlNode("p", "caption", `${scene.model} on ${scene.profile}, ${countText(scene.batch, scene.noun)}`);
   const race = htmlNode("div", "race");
-  race.append(htmlNode("div", "h"), htmlNode("div", "h", headingText(scene)));
+  race.append(searchCell(scene, on), htmlNode("div", "h", headingText(scene)));
   for (const text of [`${capital(scene.noun)}s/s`, "DRAM bytes", "Kernels", "Share of bound"]) {
     race.append(htmlNode("div", "h right", text));
   }
   race.lastChild.title = "Lower bound of the time, divided by the time: 100 % is as fast as model and chip allow";
   runs.forEach((run) => race.append(...raceRow(scene, run, longest, on), ...editedRow(scene, run, on)));
+  race.append(...bestRow(scene, longest, on));
   host.append(caption, title, race);
   fitSentence(title, SMALLEST[scene.is_presenting ? "present" : "work"]);
   fitSegments(race);
@@ -83,8 +86,62 @@ function raceRow(scene, run, longest, on) {
   total.style.left = segments.style.width;
   const track = htmlNode("div", "track", segments, total);
   track.dataset.run = run.name;
-  const figures = [digitsText(run.per_s, run.per_s >= 1000 ? 4 : 3), sizeText(run.dram_bytes), run.kernels.toLocaleString("en-US"), shareText(run.bound_share)];
-  return [who, track, ...figures.map((text) => htmlNode("div", `figure ${is}`, text))];
+  return [who, track, ...figureCells(run, is)];
+}
+
+function figureCells(row, is) {
+  const figures = [digitsText(row.per_s, row.per_s >= 1000 ? 4 : 3), sizeText(row.dram_bytes), row.kernels.toLocaleString("en-US"), shareText(row.bound_share)];
+  return figures.map((text) => htmlNode("div", `figure ${is}`, text));
+}
+
+/**
+ * The cell above the strategies: a button that has a schedule searched, where there is none.
+ *
+ * @param {Scene} scene
+ */
+function searchCell(scene, on) {
+  const cell = htmlNode("div", "h");
+  if (!on.search || !scene.can_search || scene.best?.strategy || scene.best?.state) return cell;
+  const button = htmlNode("button", "control", "+ Search a schedule");
+  button.title = "A third row: the fastest schedule that the strategy best finds for this model and chip; half a minute to some minutes";
+  button.onclick = on.search;
+  cell.append(button);
+  return cell;
+}
+
+/**
+ * The row of the searched schedule: its time and figures, or how the search stands.
+ *
+ * @param {Scene} scene
+ */
+function bestRow(scene, longest, on) {
+  const { best } = scene;
+  if (best?.state) {
+    const row = htmlNode("div", "edited", `best ${best.state}`);
+    if (on.leaveBest) row.append(htmlNode("span", "control", " · "), rowButton("leave out", "Show A and B alone", on.leaveBest));
+    return [row];
+  }
+  if (!best?.strategy) return [];
+  const who = htmlNode("div", "who", htmlNode("span", "badge"), htmlNode("b", "", best.strategy));
+  if (on.takeBest) {
+    who.append(
+      rowButton("as B", "B becomes this schedule: its groups, memory and instructions are shown", on.takeBest),
+      rowButton("×", "Show A and B alone", on.leaveBest),
+    );
+  }
+  const bar = htmlNode("div", "segments");
+  bar.style.width = `calc((100% - var(--total-room)) * ${best.latency_s / longest})`;
+  bar.title = `${best.strategy}: ${timeText(best.latency_s)}`;
+  const total = htmlNode("div", "total", timeText(best.latency_s, Math.min(best.latency_s, ...scene.runs.map((run) => run.total))));
+  total.style.left = bar.style.width;
+  return [who, htmlNode("div", "track searched", bar, total), ...figureCells(best, "a")];
+}
+
+function rowButton(text, title, act) {
+  const button = htmlNode("button", "control row-button", text);
+  button.title = title;
+  button.onclick = act;
+  return button;
 }
 
 /**
@@ -122,7 +179,7 @@ function fitSegments(race) {
 }
 
 /**
- * The lower bound as a dashed line in the last run's track; the place of words behind that run.
+ * The lower bound as a dashed line in the tracks of the last run and the search; the place of words behind that run.
  *
  * @param {Scene} scene
  */
@@ -132,10 +189,12 @@ function placeBound(race, scene, longest) {
   const total = track.querySelector(".total");
   const plot = track.querySelector(".segments").clientWidth / (run.total / longest);
   const at = (scene.bound_s / longest) * plot;
-  const line = htmlNode("div", "bound");
-  line.style.left = `${at}px`;
-  line.title = `Lower bound of model and chip: ${timeText(scene.bound_s)}`;
-  track.append(line);
+  for (const own of [track, ...race.querySelectorAll(".track.searched")]) {
+    const line = htmlNode("div", "bound");
+    line.style.left = `${at}px`;
+    line.title = `Lower bound of model and chip: ${timeText(scene.bound_s)}`;
+    own.append(line);
+  }
   moveLabels(track, at);
   const words = htmlNode("div", "bound-words");
   words.style.left = `${total.offsetLeft + total.offsetWidth + 14}px`;

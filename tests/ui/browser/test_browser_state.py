@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
 from tests.ui.app_server import AppPage
 from tests.ui.contrast import faint_texts
+from tests.ui.overview_page import Overview
 
 pytestmark = pytest.mark.browser
 
@@ -19,6 +20,9 @@ GANTT, GRAPH = "Gantt chart", "Sub-graph view"
 SMALL = "?model=teaching-resnet&batch=8&views=Graph&views=Every+core"
 TAUGHT = "?model=teaching-resnet&chip=generic-4x4&batch=64&a=tvm%4016&b=graphturbo%4016"
 EDITED = f"{TAUGHT}&views=Why&views=Graph&views=Plan+edits"
+SEARCHED = "?model=teaching-resnet&chip=generic-4x4&batch=8&a=tvm%402&b=graphturbo%402"
+SEARCH_MS = 90_000
+SIZES = ((1440, 900), (1280, 720), (390, 844))
 LONG = "?model=llama&batch=8"
 """A run of many seconds, so that there is time for a click."""
 
@@ -251,3 +255,44 @@ def test_all_text_of_the_page_can_be_read(visit: AppPage, request: pytest.Fixtur
             body.get_by_text(group).click()
         expect(body.get_by_text("lowering.tiles")).to_be_visible()
         assert faint_texts(page) == []
+
+
+def test_one_click_searches_and_another_one_takes_it_as_b(visit: AppPage) -> None:
+    page, screen = visit.page, Overview(visit)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    screen.open(SEARCHED)
+    race = page.locator(".overview .race")
+    race.get_by_role("button", name="+ Search a schedule").click()
+    row = race.locator(".track.searched")
+    expect(row).to_be_visible(timeout=SEARCH_MS)
+    page.wait_for_url(lambda url: "best=true" in url)
+    found = screen.run("""const { best, runs } = view.scene;
+      const width = (track) => track.querySelector('.segments').getBoundingClientRect().width;
+      const [a, , c] = root.querySelectorAll('.track');
+      return { seconds: [runs[0].total, best.latency_s], widths: [width(a), width(c)],
+        name: best.strategy, kernels: best.kernels };""")
+    seconds, widths = found["seconds"], found["widths"]
+    assert widths[1] / widths[0] == pytest.approx(seconds[1] / seconds[0], rel=0.02)
+    figures = race.locator(".figure").all_inner_texts()
+    assert figures[10] == f"{found['kernels']:,}"
+    for width, height in SIZES:
+        screen.size(width, height)
+        assert [text.text for text in screen.texts() if not text.isInside] == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    screen.size(1440, 900)
+    race.get_by_role("button", name="as B", exact=True).click()
+    expect(race.locator(".who b").nth(1)).to_have_text(found["name"])
+    expect(row).to_have_count(0)
+    page.wait_for_url(lambda url: "b=best" in url and "best=true" not in url)
+    expect(race.get_by_role("button", name="+ Search a schedule")).to_have_count(0)
+
+
+def test_it_is_left_out_by_a_click(visit: AppPage) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    Overview(visit).open(f"{SEARCHED}&best=true")
+    race = page.locator(".overview .race")
+    expect(race.locator(".track.searched")).to_be_visible(timeout=SEARCH_MS)
+    race.get_by_role("button", name="×", exact=True).click()
+    expect(race.locator(".track.searched")).to_have_count(0)
+    page.wait_for_url(lambda url: "best=true" not in url)
