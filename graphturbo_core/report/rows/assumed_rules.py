@@ -30,10 +30,6 @@ ASSUMED_RULES = (
         "weights of adjacent instances that do not fit GB",
         "as many of their boxes as fit are retained in GB, spread evenly over the fetches",
     ),
-    AssumedRule(
-        "outputs that do not all fit GB",
-        "packed with all lifetimes known; those of one kernel use bytes in turn, stage by stage",
-    ),
     AssumedRule("shards of weights", "at most half of each LB's weight part"),
     AssumedRule(
         "which ops AStitch stitches into a kernel",

@@ -139,6 +139,8 @@ def test_a_run_beside_that_ends_while_the_page_is_drawn_has_it_drawn_again(
     for name in ("overview", "present_edits", "sharing"):
         monkeypatch.setattr(explore, name, lambda *_: None)
     monkeypatch.setattr(explore, "changed_run", lambda *_: None)
+    monkeypatch.setattr(explore, "searched_run", lambda *_: None)
+    monkeypatch.setattr(explore, "is_searched", lambda _: True)
     monkeypatch.setattr(explore, "below", present)
     monkeypatch.setattr(explore.state, "keep_drawn", lambda _: None)
     explore.show(choices=SimpleNamespace(widgets=dict))  # type: ignore[arg-type]
