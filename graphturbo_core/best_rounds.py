@@ -37,7 +37,7 @@ CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
 MOST_SEARCHED = 2
 MUCH = 2
 """Gain of a search over its first plan, from which first plans elsewhere are not simulated (our
-choice: on small chips such a plan takes a minute to lower, and at no cluster batch came near)."""
+choice: on generic-4x4 such a plan takes a minute to lower; of three models none came near)."""
 OnDone = Callable[[int, int], None]
 """Gets the number of parts that are done, and the number of all."""
 CHOOSE = "choose the cluster batch"

@@ -9,7 +9,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import StreamlitPage
 
-from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import ALWAYS_EMITTED, Source
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.session.choices import EMITTED, Choices, Side
@@ -58,10 +57,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
     with sizes_place:
         dims = boxes.dimension_boxes(sizes)
     with batch_box, _popover("batch", labels.batch_label(sizes)):
-        batch = st.number_input(
-            "Batch (samples)", 1, query.MAX_BATCH, sizes.batch, key="batch",
-            bind="query-params", help="Samples for the whole chip; " + define("cluster"),
-        )  # fmt: skip
+        batch = boxes.batch_box(sizes)
         offer_presets(model, dims)
     profile = state.uploaded(chip)
     choices = Choices(

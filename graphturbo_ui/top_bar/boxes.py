@@ -70,6 +70,14 @@ def chip_box() -> str:
     return chosen
 
 
+def batch_box(sizes: Sizes) -> int:
+    """Samples for the whole chip."""
+    return st.number_input(
+        "Batch (samples)", 1, query.MAX_BATCH, sizes.batch, key="batch",
+        bind="query-params", help="Samples for the whole chip; " + define("cluster"),
+    )  # fmt: skip
+
+
 def settings_box() -> Settings:
     """What both runs have in common besides model, chip and batch."""
     dtype = st.selectbox("Number format", query.number_formats(), key="dtype", bind="query-params")

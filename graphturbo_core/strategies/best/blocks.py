@@ -7,7 +7,7 @@ may cross a place too, such as an attention mask that all layers read. Our choic
 from __future__ import annotations
 
 import heapq
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 
@@ -26,11 +26,6 @@ def block_starts(graph: LayerGraph) -> tuple[int, ...]:
         if (total[place] - largest[place]) * OTHERS_PART <= largest[place]
     )
     return tuple(dict.fromkeys((0, *inner, count)))
-
-
-def blocks(graph: LayerGraph) -> tuple[tuple[int, ...], ...]:
-    """The layers of each block."""
-    return tuple(tuple(range(*ends)) for ends in pairwise(block_starts(graph)))
 
 
 def _crossing(graph: LayerGraph) -> tuple[list[int], list[int]]:

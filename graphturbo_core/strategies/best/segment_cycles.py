@@ -6,10 +6,9 @@ out overflow, since it is asked for pieces that fit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from math import prod
 
 from graphturbo_core.ir.boxes import volume
@@ -21,7 +20,7 @@ from graphturbo_core.strategies.plus.piece_work import Boxes, PieceWork, piece_w
 from graphturbo_core.strategies.plus.second_axis import CarriedAxis, piece_bytes
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
-from graphturbo_core.strategies.steps.splitting import Span, SubGraph
+from graphturbo_core.strategies.steps.splitting import SubGraph
 
 GB_QUARTERS = 3
 """Quarters of GB for weights that remain and for overflow (our choice: the rest is for tiles)."""
@@ -67,19 +66,10 @@ class Split:
         further = [(axis.carry, parts) for axis, parts in self.axes[1:]]
         return section_of(self.part, "", carry, self.pieces, further)
 
-    def live_bytes(self) -> Iterator[int]:
+    def live_bytes(self) -> tuple[int, ...]:
         """Live activations of the largest piece, layer by layer."""
         share = partial(piece_bytes, [(axis.sizes, axis.extents(n)) for axis, n in self.axes])
-        return _live(self.part.spans, share, len(self.part.layers))
-
-
-def _live(spans: Sequence[Span], share: partial[int], layers: int) -> Iterator[int]:
-    change = [0] * (layers + 1)
-    for span in spans:
-        size = share(span)
-        change[span.first] += size
-        change[span.last + 1] -= size
-    return accumulate(change[:layers])
+        return self.part.live_bytes(share)
 
 
 @dataclass(frozen=True)
@@ -139,7 +129,7 @@ class SegmentCycles:
         """
         capacity, room = self._capacity_bytes, max(0, gb_room)
         in_gb = in_dram = refetched = 0
-        live = tuple(split.live_bytes())
+        live = split.live_bytes()
         over = tuple(max(0, size - capacity) for size in live)
         for layer, size, (before, now) in zip(
             split.part.layers, live, pairwise((0, *over)), strict=True

@@ -86,11 +86,6 @@ def carried_axes(part: SubGraph) -> tuple[int, ...]:
     return tuple(own.axis for own in axes_of(part))
 
 
-def carried_counts(part: SubGraph, axis: int) -> tuple[int, ...]:
-    """Piece counts above one along an axis of the last result; none if it does not carry."""
-    return next((own.counts for own in axes_of(part) if own.axis == axis), ())
-
-
 def axes_of(part: SubGraph) -> tuple[CarriedAxis, ...]:
     """Axes that carry through all of a sub-graph and that some count divides, outermost first."""
     tensors, found = part.graph.semantics.graph.tensors, []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import isqrt
 
 from graphturbo_core.limits import DEFAULT_LIMITS
@@ -177,18 +178,18 @@ class SubGraph:
         results = self.graph.writes[layer]
         return next((t for t in dying if len(results) == 1 and size[t] == size[results[0]]), None)
 
-    def peak_bytes(self, share: Callable[[Span], int]) -> int:
-        """The largest sum over the steps of `share` of the live tensors, in bytes."""
+    def live_bytes(self, share: Callable[[Span], int]) -> tuple[int, ...]:
+        """Per step, the sum of `share` of the live tensors, in bytes."""
         change = [0] * (len(self.layers) + 1)
         for span in self.spans:
             size = share(span)
             change[span.first] += size
             change[span.last + 1] -= size
-        peak = live = 0
-        for step in change:
-            live += step
-            peak = max(peak, live)
-        return peak
+        return tuple(accumulate(change[:-1]))
+
+    def peak_bytes(self, share: Callable[[Span], int]) -> int:
+        """The largest sum over the steps of `share` of the live tensors, in bytes."""
+        return max(self.live_bytes(share), default=0)
 
     @cached_property
     def whole_peak_bytes(self) -> int:
