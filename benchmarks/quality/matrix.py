@@ -47,6 +47,8 @@ MODELS = (
     Model("bert-base", 16),
     Model("vit-b16", 16),
     Model("swin_t_ts", 16, (("height", 224), ("width", 224))),
+    Model("inception_v3_ts", 16),
+    Model("convnext_tiny_ts", 16),
 )
 
 

@@ -20,6 +20,7 @@ import torch
 KEPT_BYTES = 1024
 """Initializers up to this size stay: they hold shapes, axes and scales."""
 IMAGE = ("pixel", torch.zeros(2, 3, 224, 224))
+LARGER_IMAGE = ("pixel", torch.zeros(2, 3, 299, 299))
 TOKENS = ("input_ids", torch.ones(2, 16, dtype=torch.long))
 BATCH = {0: "batch"}
 SIDES = {0: "batch", 2: "height", 3: "width"}
@@ -109,6 +110,8 @@ def _bert(is_script: bool) -> torch.nn.Module:
 MODELS: dict[str, tuple[Callable[[bool], torch.nn.Module], tuple[str, Any], dict[int, str]]] = {
     "mobilenet_v2": (_vision("mobilenet_v2"), IMAGE, SIDES),
     "densenet121": (_vision("densenet121"), IMAGE, SIDES),
+    "inception_v3": (_vision("inception_v3"), LARGER_IMAGE, BATCH),
+    "convnext_tiny": (_vision("convnext_tiny"), IMAGE, BATCH),
     "vit_b_16": (_vision("vit_b_16"), IMAGE, BATCH),
     "swin_t": (_vision("swin_t"), IMAGE, SIDES),
     "swin_t_fixed": (_vision("swin_t"), IMAGE, BATCH),

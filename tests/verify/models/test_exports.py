@@ -1,4 +1,4 @@
-"""Nine models as PyTorch exports them: imported, run on stcp920 and replayed.
+"""Eleven models as PyTorch exports them: imported, run on stcp920 and replayed.
 
 Every day all of them import at full size and their beginnings replay at small ones, under one
 strategy each. With GRAPHTURBO_FULL=1 (`make test-full`) the whole models run too, and more
@@ -57,8 +57,10 @@ PARTS = (
     Part("swin_t_ts", "LayerNormalization", 7, {"height": 64, "width": 64}),
     Part("gpt2_ts", "LayerNormalization", 3, WORDS, (50257, 100)),
     Part("llama32_ts", "Softmax", 2, WORDS, (1000, 100)),
+    Part("inception_v3_ts", "Conv", 9),
+    Part("convnext_tiny_ts", "LayerNormalization", 3),
 )
-"""One export of each of the nine models ..."""
+"""One export of each of the eleven models ..."""
 OTHERS = (
     Part("vgg16", "Conv", 5),
     Part("mobilenet_v2_dynamo", "Gemm", 1, SMALL),
@@ -69,6 +71,7 @@ OTHERS = (
     Part("gpt2", "LayerNormalization", 3, rows=(50257, 100)),
     Part("gpt2_dynamo", "LayerNormalization", 3, WORDS, (50257, 100)),
     Part("llama32_dynamo", "Softmax", 3, WORDS, (1000, 100)),
+    Part("convnext_tiny_dynamo", "LayerNormalization", 4),
 )
 """... and what the other exporter, or another way of binding sizes, makes of them."""
 
@@ -113,6 +116,9 @@ WHOLES: dict[str, tuple[Mapping[str, int], float]] = {
     "vit_b_16_dynamo": ({}, 17564 * MEGA),
     "swin_t_ts": (IMAGE, 4491 * MEGA),
     "swin_t_fixed_dynamo": ({}, 4491 * MEGA),
+    "inception_v3_ts": ({}, 5713 * MEGA),
+    "convnext_tiny_ts": ({}, 4456 * MEGA),
+    "convnext_tiny_dynamo": ({}, 4456 * MEGA),
     "bert_base_ts": ({}, BERT_MACS),
     "bert_base_dynamo": (SENTENCE, BERT_MACS),
     "gpt2": ({}, BERT_MACS),
