@@ -61,8 +61,10 @@ def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
 
 def runs_of(choices: Choices) -> Runs:
     """A and B by name; those that are new have become one job."""
-    requests = [choices.request(key) for key in query.RUN_KEYS]
-    runs = shared_desk().start(requests, choices.source, run_state.visitor())
+    requests, desk = [choices.request(key) for key in query.RUN_KEYS], shared_desk()
+    runs = desk.start(requests, choices.source, run_state.visitor())
+    if not all(run.is_done for run in runs):
+        desk.wake()
     return dict(zip("AB", runs, strict=True))
 
 

@@ -71,6 +71,9 @@ __all__ = [
     "shared_desk",
 ]
 
+REST_SECONDS = 6.0
+"""From the server's start to the workers' (our choice: twice what the first page takes)."""
+
 T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
 
@@ -79,10 +82,14 @@ class Desk:
     """Takes comparisons, hands them to workers in turn, and keeps what came back."""
 
     def __init__(
-        self, workers: int = WORKERS, target: Callable[[Connection], None] = worker.main
+        self,
+        workers: int = WORKERS,
+        target: Callable[[Connection], None] = worker.main,
+        rest_seconds: float = 0,
     ) -> None:
-        """Start `workers` processes; they warm up in the background."""
+        """Start `workers` processes after a rest or `wake`; they warm up in the background."""
         self._target = target
+        self._rest_seconds, self._awake = rest_seconds, threading.Event()
         self._waiting: queue.Queue[Job | None] = queue.Queue(MAX_WAITING)
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._views: OrderedDict[tuple[str, ...], object] = OrderedDict()
@@ -94,10 +101,15 @@ class Desk:
 
     def close(self) -> None:
         """End the workers once they have answered what waits."""
+        self.wake()
         for _ in self._threads:
             self._waiting.put(None)
         for thread in self._threads:
             thread.join()
+
+    def wake(self) -> None:
+        """End the workers' rest."""
+        self._awake.set()
 
     def start(
         self, requests: Sequence[RunRequest], source: Source, visitor: Visitor | None = None
@@ -201,6 +213,7 @@ class Desk:
 
     def _attend(self) -> None:
         """One thread a worker: start it, feed it, and replace it when it is of no use any more."""
+        self._awake.wait(self._rest_seconds)
         process = WorkerProcess(self._target)
         while (job := self._waiting.get()) is not None:
             while job.open_runs:
@@ -331,12 +344,13 @@ def run_key(request: RunRequest, source: Source) -> str:
 
 @cache
 def shared_desk() -> Desk:
-    """The server's one desk; its workers start with it, and compute the first view at once.
+    """The server's one desk; its workers compute the first view, of which stored reports are shown.
 
-    Until they have, the stored reports are shown.
+    They rest first, so that a page that is asked for as the server starts has both processors.
     """
-    desk = Desk()
-    desk.renew(*default_comparison(), stored_reports())
+    stored = stored_reports()
+    desk = Desk(rest_seconds=REST_SECONDS if stored else 0)
+    desk.renew(*default_comparison(), stored)
     return desk
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from multiprocessing import active_children
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
 from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.report.report import Report
-from graphturbo_ui import jobs
+from graphturbo_ui import frame, jobs
 from graphturbo_ui.figures.tables import step_rows
 from graphturbo_ui.jobs import Desk, Run, Source, default_comparison, run_key
+from graphturbo_ui.session import query, run_state
+from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.stored_runs import stored_reports, without_clock
 from tests.remote import fake_worker
 from tests.ui.synthetic import synthetic_report
@@ -129,6 +134,39 @@ def test_a_stored_report_stays_where_its_run_fails(desk: Desk, tmp_path: Path) -
 
 def test_the_server_begins_with_the_stored_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "WORKERS", 0)
-    monkeypatch.setattr(jobs.Desk.__init__, "__defaults__", (0, fake_worker.main))
+    monkeypatch.setattr(jobs.Desk.__init__, "__defaults__", (0, fake_worker.main, 0))
     desk = jobs.shared_desk.__wrapped__()
     assert all(run.is_done for run in desk.start(*default_comparison()))
+
+
+@pytest.fixture
+def resting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """One fake worker that rests for an hour unless it is woken, in place of the server's desk."""
+    monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
+    desk = Desk(workers=1, target=fake_worker.main, rest_seconds=3600)
+    monkeypatch.setattr(frame, "shared_desk", lambda: desk)
+    monkeypatch.setattr(run_state, "visitor", lambda: None)
+    yield desk
+    desk.close()
+
+
+def choices(*strategies: str) -> Choices:
+    asked = dict(zip(query.RUN_KEYS, map(request, strategies), strict=True))
+    return cast(Choices, SimpleNamespace(request=asked.__getitem__, source=SOURCE))
+
+
+def test_a_page_of_stored_reports_leaves_the_workers_at_rest(resting: Desk) -> None:
+    strategies = ("tvm@2", "graphturbo@2")
+    stored = {run_key(request(each), SOURCE): synthetic_report() for each in strategies}
+    resting.renew([*map(request, strategies)], SOURCE, stored)
+    assert all(run.is_done for run in frame.runs_of(choices(*strategies)).values())
+    later, before = started(resting, "afterwards"), len(active_children())
+    assert not later.wait(0.5)
+    assert len(active_children()) == before
+    resting.wake()
+    assert later.wait(PATIENCE_S)
+
+
+def test_a_page_that_waits_for_a_run_wakes_them(resting: Desk) -> None:
+    runs = frame.runs_of(choices("tvm@2", "graphturbo@2"))
+    assert all(run.wait(PATIENCE_S) for run in runs.values())
