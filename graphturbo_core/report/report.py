@@ -49,7 +49,7 @@ class Report:
                 over cores), scope (the memories from which others read them)
       kernels   index, name, group, start_cycle, end_cycle, least_cycles (lower bound over orders
                 of its instructions and choices of addresses), layers (as above)
-      decisions index, step, rule, subject, taken, numbers (text)
+      decisions index, step, rule, subject, taken, numbers (text), counts, pieces, axis, peak_bytes
       splits    part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,
                 peak_bytes (of the largest piece), whole_peak_bytes, capacity_bytes, taken
                 (Algorithm 1; at most 5,000)

@@ -44,7 +44,7 @@ COLUMNS = {
     "groups": "index name layers ops split_axis pieces along covered_ops peak_bytes why "
     "why_not outputs binding scope",
     "kernels": "index name group start_cycle end_cycle least_cycles layers",
-    "decisions": "index step rule subject taken numbers",
+    "decisions": "index step rule subject taken numbers counts pieces axis peak_bytes",
     "ready": "index run ready",
     "splits": "part index name axis possible pieces covered_ops ops peak_bytes whole_peak_bytes "
     "capacity_bytes taken",

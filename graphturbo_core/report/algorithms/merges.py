@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from graphturbo_core.report.algorithms.splits import capacity_bytes
@@ -12,15 +11,10 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.group_rows import RANGE
 from graphturbo_core.report.rows.partition.reasons import CAUSES
 from graphturbo_core.report.rows.run_rows import DecisionRow
+from graphturbo_core.units import format_bytes
 
 BETWEEN = " + "
 """Between the parts in the subject of a decision."""
-NUMBERS = re.compile(
-    r"pieces of parts (?P<counts>[\d+]+)"
-    r"(?:, pieces (?P<pieces>\d+), axis (?P<axis>\d+), covered ops \d+, peak (?P<peak>.+))?"
-)
-SIZE = re.compile(r"([\d.,]+) ([KMGTP]?i?B)")
-UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
 
 
 def merge_picture(report: Report, show: Show) -> dict[str, object] | None:
@@ -35,8 +29,7 @@ def merge_picture(report: Report, show: Show) -> dict[str, object] | None:
         parts = replay.parts(row) if row["rule"] in CAUSES else None
         if parts is None:
             continue
-        numbers = NUMBERS.fullmatch(row["numbers"])
-        steps.append({**_step(row, numbers), "parts": list(parts), "rule": show(row["rule"])})
+        steps.append({**_step(row), "parts": list(parts), "rule": show(row["rule"])})
         if row["taken"]:
             replay.merge(parts)
     if not steps:
@@ -78,27 +71,19 @@ class _MergedParts:
         self.last_of[min(parts)] = last
 
 
-def _step(row: DecisionRow, numbers: re.Match[str] | None) -> dict[str, object]:
+def _step(row: DecisionRow) -> dict[str, object]:
     """One decision; `pieces` 0 and `peak` empty where no split of the whole was computed."""
-    known: Mapping[str, str | None] = numbers.groupdict() if numbers else {}
-    peak = known.get("peak") or ""
     return {
         "index": row["index"],
         "step": row["step"],
         "is_taken": row["taken"],
         "cause": CAUSES[row["rule"]],
-        "counts": [int(text) for text in (known.get("counts") or "").split("+") if text],
-        "pieces": int(known.get("pieces") or 0),
-        "axis": int(axis) if (axis := known.get("axis")) else -1,
-        "peak": peak,
-        "peak_bytes": size_bytes(peak),
+        "counts": [int(count) for count in row["counts"].split("+") if count],
+        "pieces": row["pieces"],
+        "axis": row["axis"],
+        "peak": format_bytes(row["peak_bytes"]) if row["peak_bytes"] else "",
+        "peak_bytes": row["peak_bytes"],
     }
-
-
-def size_bytes(text: str) -> int:
-    """Bytes of `6.89 MiB`, as far as its three digits go; 0 of anything else."""
-    found = SIZE.fullmatch(text)
-    return round(float(found[1].replace(",", "")) * UNITS.get(found[2], 0)) if found else 0
 
 
 def _counts(report: Report, steps: Sequence[Mapping[str, object]]) -> list[int]:

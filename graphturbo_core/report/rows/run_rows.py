@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 
 import numpy as np
 
-from graphturbo_core.products.plan import Binding, KernelPlan, Plan
+from graphturbo_core.products.plan import Binding, Decision, KernelPlan, Plan
 from graphturbo_core.products.program import Memory
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.overlap_rows import RoundOverlap, overlap_round_row
@@ -15,6 +16,8 @@ from graphturbo_core.report.rows.traffic import traffic
 from graphturbo_core.sim.kernels.kernel_bounds import least_cycles
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.units import format_bytes
+
+PIECES_OF_PARTS = "pieces_of_parts"
 
 
 class RoundRow(RoundOverlap):
@@ -127,7 +130,12 @@ def layer_counts(plan: Plan, parts: Sequence[Sequence[str]]) -> list[int]:
 
 
 class DecisionRow(TypedDict):
-    """One merge or refusal."""
+    """One merge or refusal.
+
+    `numbers` is text for readers. From the same numbers: `counts`: pieces of the parts, joined by
+    `+`, "" if unknown. `pieces`, `axis` and `peak_bytes` of the whole: 0, -1 and 0 if it was not
+    split.
+    """
 
     index: int
     step: str
@@ -135,6 +143,10 @@ class DecisionRow(TypedDict):
     subject: str
     taken: bool
     numbers: str
+    counts: str
+    pieces: int
+    axis: int
+    peak_bytes: int
 
 
 def decision_rows(outcome: Outcome) -> Iterator[DecisionRow]:
@@ -147,7 +159,24 @@ def decision_rows(outcome: Outcome) -> Iterator[DecisionRow]:
             "subject": " + ".join(decision.subject),
             "taken": decision.is_taken,
             "numbers": numbers_text(decision.numbers),
+            "counts": "+".join(map(str, piece_counts(decision))),
+            "pieces": _count(decision, "pieces", 0),
+            "axis": _count(decision, "axis", -1),
+            "peak_bytes": _count(decision, "peak_bytes", 0),
         }
+
+
+def piece_counts(decision: Decision) -> tuple[int, ...]:
+    """Pieces of the parts of a decision; empty if its numbers, which may be a file's, lack them."""
+    texts = str(decision.numbers.get(PIECES_OF_PARTS, "")).split("+")
+    return (
+        tuple(map(int, texts)) if all(re.fullmatch(r"[0-9]{1,9}", text) for text in texts) else ()
+    )
+
+
+def _count(decision: Decision, name: str, unknown: int) -> int:
+    value = decision.numbers.get(name)
+    return value if isinstance(value, int) else unknown
 
 
 def numbers_text(numbers: Mapping[str, int | float | str]) -> str:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import Decision
 from graphturbo_core.report.algorithms import orders
 from graphturbo_core.report.algorithms.binds import bind_picture
 from graphturbo_core.report.algorithms.buffer import algorithms_buffer
-from graphturbo_core.report.algorithms.merges import merge_picture, size_bytes
+from graphturbo_core.report.algorithms.merges import merge_picture
 from graphturbo_core.report.algorithms.orders import gb_curve, order_picture
 from graphturbo_core.report.algorithms.splits import split_picture
+from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Report
-from graphturbo_core.units import format_bytes
+from graphturbo_core.report.rows.run_rows import decision_rows, piece_counts
 from tests.report.overview.reports import report_of
 from tests.ui.unpacking import unpack
 
@@ -102,9 +105,13 @@ def test_decisions_that_join_no_layers_are_counted() -> None:
     assert merge_picture(with_tables(report, decisions=(strange,)), str) is None
 
 
-@pytest.mark.parametrize("size", [0, 1, 999, 1024, 7_225_344, 55 << 20, 3 << 40])
-def test_a_size_is_read_back_to_three_digits(size: int) -> None:
-    assert size_bytes(format_bytes(size)) == pytest.approx(size, rel=0.005)
+@pytest.mark.parametrize("counts", ["x+1", "", "8+", "٣", "1" * 5000, 4.5])
+def test_numbers_of_a_file_that_are_none_are_unknown(counts: str | float) -> None:
+    numbers = {"pieces_of_parts": counts, "pieces": "four", "axis": 0.5}
+    assert piece_counts(Decision("plan", "any", ("a", "b"), True, numbers)) == ()
+    plan = SimpleNamespace(decisions=[Decision("plan", "any", ("a", "b"), True, numbers)])
+    (row,) = decision_rows(cast(Outcome, SimpleNamespace(plan=plan)))
+    assert (row["counts"], row["pieces"], row["axis"], row["peak_bytes"]) == ("", 0, -1, 0)
 
 
 @pytest.mark.parametrize("order", ["depth-first", "breadth-first"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from functools import cache
 from types import SimpleNamespace
@@ -19,9 +18,9 @@ from graphturbo_core.report.rows.partition.pieces import _span
 from graphturbo_core.report.rows.partition.reasons import (
     CAUSES,
     MOST_REFUSALS,
-    PIECES_OF_PARTS,
     reason_rows,
 )
+from graphturbo_core.report.rows.run_rows import PIECES_OF_PARTS
 from graphturbo_core.strategies.graphturbo import grouping
 from tests.report.overview.reports import report_of
 from tests.report.overview.reports import split as split_along_two_axes
@@ -131,10 +130,9 @@ def test_refusals_name_a_layer_of_the_neighbour() -> None:
 def test_the_pieces_in_a_reason_are_those_of_the_decision() -> None:
     """`pieces of parts 8+4`: 4 and 8."""
     report = in_pieces()
-    told = [
-        re.search(r"pieces of parts ([\d+]+)", d["numbers"]) for d in report.tables["decisions"]
-    ]
-    counts = [[int(n) for n in found[1].split("+")] for found in told if found]
+    told = [row for row in report.tables["decisions"] if row["counts"]]
+    assert all(f"pieces of parts {row['counts']}," in f"{row['numbers']}," for row in told)
+    counts = [[int(count) for count in row["counts"].split("+")] for row in told]
     ends = {(min(found), max(found)) for found in counts}
     reasons = {(row["fewest_pieces"], row["most_pieces"]) for row in report.tables["reasons"]}
     assert reasons == {(1, 1), (1, 2), (2, 2)} <= ends

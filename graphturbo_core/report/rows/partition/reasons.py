@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 from graphturbo_core.products.plan import Decision
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.group_rows import GroupReasons
+from graphturbo_core.report.rows.run_rows import piece_counts
 from graphturbo_core.strategies.constraints import RULE_FORBIDDEN, RULE_FORCED
 from graphturbo_core.strategies.graphturbo import grouping
 
@@ -31,7 +32,6 @@ CAUSES: Mapping[str, Cause] = {
 """The cause that a short text is chosen by, of each rule's sentence."""
 MOST_REFUSALS = 3
 """Refusals listed per sub-graph, the last first and one per neighbour (our choice)."""
-PIECES_OF_PARTS = "pieces_of_parts"
 
 
 class ReasonRow(TypedDict):
@@ -65,7 +65,7 @@ def reason_rows(outcome: Outcome) -> Iterator[ReasonRow]:
 
 
 def _row(group: int, decision: Decision, times: int, other_layer: int) -> ReasonRow:
-    counts = [int(text) for text in str(decision.numbers.get(PIECES_OF_PARTS, 0)).split("+")]
+    counts = piece_counts(decision) or (0,)
     return {
         "group": group,
         "is_merged": decision.is_taken,
