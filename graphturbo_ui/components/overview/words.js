@@ -49,7 +49,7 @@ export function countText(count, noun) {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Titles that say the same in less room: `layer 4 – 11`, `4 – 11`; `to layer 3`; `stage 3 + 4`. */
+/** Titles that say the same in less room: `layer 4 – 11`, `4 – 11`; `to layer 3`; `stage 3 + 4`; `Mixed_5b + 5c`. */
 export function shorterTitles(title) {
   const ends = title.split(" – ");
   const names = ends.length === 2 ? ends : title.split(" + ");
@@ -61,9 +61,9 @@ export function shorterTitles(title) {
   return from ? [`${from} + ${names[1]}`] : [];
 }
 
-/** `layer 4` as `layer` and `4`; nothing of a name without a number at its end. */
+/** `layer 4` as `layer` and `4`, `Mixed_5b` as `Mixed` and `5b`; nothing of a name that does not end so. */
 function numbered(name) {
-  return /^(.*\S) (\d+)$/.exec(name)?.slice(1) ?? [];
+  return /^(.*[^\s_.])[\s_.](\d\w*)$/.exec(name)?.slice(1) ?? [];
 }
 
 /** Round times (seconds) between two ends, about `count` of them. */

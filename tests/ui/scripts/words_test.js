@@ -28,6 +28,8 @@ export default function () {
     "titles in less room": () => {
       equal(["layer 4 – layer 11", "stem – layer 3", "stage 4 + head", "stage 3 + stage 4", "stage 1", "stem + stage 1"].map(shorterTitles),
         [["layer 4 – 11", "4 – 11"], ["to layer 3"], ["4 + head"], ["stage 3 + 4", "3 + 4"], [], []]);
+      equal(["Mixed_5b + Mixed_5c", "Mixed_6e – head", "down_a + down_b", "blocks.1 – blocks.3"].map(shorterTitles),
+        [["Mixed_5b + 5c", "5b + 5c"], ["to head"], [], ["blocks.1 – 3", "1 – 3"]]);
     },
     "one image, two images": () => {
       equal([countText(1, "image"), countText(0, "image"), countText(1024, "sample")], ["1 image", "0 images", "1,024 samples"]);
