@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from graphturbo_core.ir.boxes import Box, Interval, full_box, hull, is_empty
 from graphturbo_core.ir.graph import Op
@@ -12,32 +12,48 @@ from graphturbo_core.semantics.table import GraphSemantics
 _NOTHING: Interval = (0, 0)
 
 
+Needs = tuple[Box, tuple[tuple[str, Box], ...]]
+"""The box of a result that an op computes, and the tensors with the boxes that it reads for it."""
+NeedsOf = Callable[[GraphSemantics, Op, int, Box], Needs]
+
+
+def needs_of(sem: GraphSemantics, op: Op, index: int, wanted: Box) -> Needs:
+    """What an op computes and reads for a box of output `index`; an uncut axis is full."""
+    semantics = sem.by_op[op.name]
+    computed = _computed(semantics, semantics.output_shapes[index], wanted)
+    reads = []
+    for access in semantics.accesses[index]:
+        box = access.box(computed)
+        if is_empty(computed) or is_empty(box):
+            box = _empty(len(box))
+        reads.append((access.tensor, box))
+    return computed, tuple(reads)
+
+
 def needed_boxes(
-    sem: GraphSemantics, ops: Sequence[Op], wanted: Mapping[str, Box]
+    sem: GraphSemantics, ops: Sequence[Op], wanted: Mapping[str, Box], needs: NeedsOf = needs_of
 ) -> dict[str, Box]:
     """Returns the box of every tensor that `ops` (in topological order) read or write.
 
     A written tensor's box is the hull of its wanted box and its readers' needs among `ops`; an axis
     that may not be cut is full. A read tensor's box is the hull over its readers, weights included.
     The box is empty if nothing is needed, also for an input used only for its type or shape. Linear
-    in the reads.
+    in the reads. `needs`: `needs_of`, or the same with a cache.
     """
     boxes = dict(wanted)
     for op in reversed(ops):
-        semantics = sem.by_op[op.name]
         for name in sem.graph.activations_in(op):
             boxes.setdefault(name, _empty(len(sem.graph.tensors[name].shape)))
         for index, name in enumerate(op.outputs):
             if not name:
                 continue
-            shape = semantics.output_shapes[index]
-            boxes[name] = _computed(semantics, shape, boxes.get(name, _empty(len(shape))))
-            for access in semantics.accesses[index]:
-                box = access.box(boxes[name])
-                if is_empty(boxes[name]) or is_empty(box):
-                    box = _empty(len(box))
-                known = boxes.get(access.tensor)
-                boxes[access.tensor] = box if known is None else hull(known, box)
+            own = boxes.get(name)
+            if own is None:
+                own = _empty(len(sem.by_op[op.name].output_shapes[index]))
+            boxes[name], reads = needs(sem, op, index, own)
+            for tensor, box in reads:
+                known = boxes.get(tensor)
+                boxes[tensor] = box if known is None else hull(known, box)
     return boxes
 
 

@@ -16,7 +16,7 @@ from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.plan import Scope
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
-from graphturbo_core.strategies.plus.piece_work import Boxes, PieceWork, piece_work
+from graphturbo_core.strategies.plus.piece_work import Boxes, PieceWork, PieceWorks
 from graphturbo_core.strategies.plus.second_axis import CarriedAxis, piece_bytes
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
@@ -86,7 +86,7 @@ class SegmentCycles:
         GB or there is one piece, else by each piece. Matrix work, GB and DRAM overlap.
         """
         chip, section = self.target.hardware, split.section
-        work = piece_work(self.target, section, section.middle)
+        work = self._works(section, section.middle)
         outputs = section.piece_outputs(self.target.semantics, section.middle)
         whole = sum(map(self._whole_bytes, work.weights))
         is_resident = split.pieces == 1 or whole <= self._gb_room
@@ -106,6 +106,10 @@ class SegmentCycles:
         moves = 2 * (over.gb_bytes + over.dram_bytes)
         steps = (0, *(step * self._capacity_bytes for step in OVERFLOW_STEPS[1:]))
         return Estimate(cycles, sum(moves > step for step in steps))
+
+    @cached_property
+    def _works(self) -> PieceWorks:
+        return PieceWorks(self.target)
 
     @cached_property
     def _gb_room(self) -> int:

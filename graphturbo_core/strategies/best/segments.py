@@ -6,7 +6,7 @@ that a model repeats are priced once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, takewhile
 from typing import NamedTuple
@@ -69,24 +69,29 @@ def _priced(part: SubGraph, price: SegmentCycles) -> Iterator[tuple[GroupCut, Es
     """The splits worth a look, priced.
 
     In a family with rising piece counts, after one that fits LB more pieces gain nothing; nor does
-    a split whose launches alone take longer than one that fits.
+    a split whose launches alone take longer than one that fits. Nor do as many pieces along two axes
+    as fit along one without halo.
     """
     launch = price.target.hardware.launch_cycles + price.target.hardware.barrier_cycles
-    least = None
-    for family in _split_families(part):
+    axes = axes_of(part)[:MOST_AXES]
+    least, enough = None, MOST_PIECES + 1
+    for family in _split_families(part, axes):
         for split in family:
             if least is not None and split.pieces * launch >= least:
+                break
+            if len(split.axes) > 1 and split.pieces >= enough:
                 break
             estimate = price(split)
             yield _cut(split), estimate
             if not estimate.overflow_class:
                 least = min(least or estimate.cycles, estimate.cycles)
+                if not any(axis.carry.has_halo for axis, _ in split.axes):
+                    enough = min(enough, split.pieces)
                 break
 
 
-def _split_families(part: SubGraph) -> Iterator[Iterator[Split]]:
+def _split_families(part: SubGraph, axes: Sequence[CarriedAxis]) -> Iterator[Iterator[Split]]:
     """Whole; along each axis; along each two, per number of parts of the second."""
-    axes = axes_of(part)[:MOST_AXES]
     yield iter([Split(part)])
     for axis in axes:
         yield _along(part, axis, ())

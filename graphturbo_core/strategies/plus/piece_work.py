@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.semantics.cost import compute_cycles
-from graphturbo_core.semantics.propagate import needed_boxes
+from graphturbo_core.semantics.propagate import Needs, needed_boxes, needs_of
+from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
@@ -36,21 +37,51 @@ class PieceWork:
         return max(matrix, self.vector_cycles // hardware.cores)
 
 
+@dataclass(frozen=True)
+class PieceWorks:
+    """Work of pieces of one model's sections; an op's work and needs of a box are computed once."""
+
+    target: Target
+    _needs: dict[tuple[str, int, Box], Needs] = field(default_factory=dict)
+    _work: dict[tuple[int, int, Box], tuple[EngineKind, int]] = field(default_factory=dict)
+
+    def __call__(self, section: Section, piece: int) -> PieceWork:
+        """Returns the work of one piece, halos included, and its reads; linear in the ops."""
+        sem, graph = self.target.semantics, self.target.semantics.graph
+        ops = [graph.op_by_name[name] for name in section.ops]
+        boxes = needed_boxes(sem, ops, section.piece_outputs(sem, piece), self._needs_of)
+        own = {name for op in ops for name in op.outputs}
+        work = {EngineKind.MATRIX: 0, EngineKind.VECTOR: 0}
+        computed = (op for op in ops if not sem.by_op[op.name].is_view)
+        results = ((op, index) for op in computed for index, name in enumerate(op.outputs) if name)
+        for op, index in results:
+            kind, cycles = self._work_of(op, index, boxes[op.outputs[index]])
+            work[kind] += cycles
+        read = {name: box for name, box in boxes.items() if name not in own}
+        weights = {n: b for n, b in read.items() if graph.tensors[n].kind is TensorKind.WEIGHT}
+        activations = {name: box for name, box in read.items() if name not in weights}
+        return PieceWork(work[EngineKind.MATRIX], work[EngineKind.VECTOR], activations, weights)
+
+    def _needs_of(self, sem: GraphSemantics, op: Op, index: int, wanted: Box) -> Needs:
+        key = op.name, index, wanted
+        found = self._needs.get(key)
+        if found is None:
+            found = self._needs[key] = needs_of(sem, op, index, wanted)
+        return found
+
+    def _work_of(self, op: Op, index: int, box: Box) -> tuple[EngineKind, int]:
+        """Engine and cycles; ops of one kind have equal work."""
+        sem, chip = self.target.semantics, self.target.hardware
+        key = sem.kinds[op.name], index, box
+        found = self._work.get(key)
+        if found is None:
+            semantics = sem.by_op[op.name]
+            done = work_of(semantics, box, index)
+            found = compute_cycles(done, semantics, chip, self.target.number_format)
+            self._work[key] = found
+        return found
+
+
 def piece_work(target: Target, section: Section, piece: int) -> PieceWork:
-    """Returns the work of one piece, halos included, and its reads; linear in the ops."""
-    sem, graph = target.semantics, target.semantics.graph
-    ops = [graph.op_by_name[name] for name in section.ops]
-    boxes = needed_boxes(sem, ops, section.piece_outputs(sem, piece))
-    own = {name for op in ops for name in op.outputs}
-    work = {EngineKind.MATRIX: 0, EngineKind.VECTOR: 0}
-    computed = (op for op in ops if not sem.by_op[op.name].is_view)
-    results = ((op, index) for op in computed for index, name in enumerate(op.outputs) if name)
-    for op, index in results:
-        semantics = sem.by_op[op.name]
-        done = work_of(semantics, boxes[op.outputs[index]], index)
-        kind, cycles = compute_cycles(done, semantics, target.hardware, target.number_format)
-        work[kind] += cycles
-    read = {name: box for name, box in boxes.items() if name not in own}
-    weights = {n: b for n, b in read.items() if graph.tensors[n].kind is TensorKind.WEIGHT}
-    activations = {name: box for name, box in read.items() if name not in weights}
-    return PieceWork(work[EngineKind.MATRIX], work[EngineKind.VECTOR], activations, weights)
+    """Returns the work of one piece; `PieceWorks` for many of one model."""
+    return PieceWorks(target)(section, piece)
