@@ -26,6 +26,15 @@ interface Reason {
   other_layer: number;
 }
 
+interface NextBest {
+  group: number;
+  how: "split" | "divided" | "joined";
+  groups: number;
+  pieces: number;
+  along: string;
+  more_cycles: number;
+}
+
 interface RunHeader {
   strategy: string;
   latency_s: number;
@@ -45,6 +54,7 @@ interface RunHeader {
   hue_cycles: number[];
   groups: Group[];
   reasons: Reason[];
+  next_best: NextBest[];
 }
 
 type RunArray =

@@ -71,6 +71,7 @@ class Report:
                 second_end, second_extent (of the second axis)
       reasons*  group, is_merged (a merge that was made, else one refused), cause, times (merges),
                 fewest_pieces, most_pieces (of the parts), other_layer (of the neighbour; -1: none)
+      next_best*  group, how (split, divided, joined), groups, pieces, along, more_cycles; of `best`
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
       wait_on, size_bytes, busy (cycles, summed over the cores that it represents).

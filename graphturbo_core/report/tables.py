@@ -22,7 +22,12 @@ from graphturbo_core.report.rows.group_rows import GroupRow, group_rows
 from graphturbo_core.report.rows.layer_rows import LayerRow
 from graphturbo_core.report.rows.overlap_rows import StretchRow, stretch_rows
 from graphturbo_core.report.rows.partition.pieces import PieceRow, piece_rows
-from graphturbo_core.report.rows.partition.reasons import ReasonRow, reason_rows
+from graphturbo_core.report.rows.partition.reasons import (
+    NextBestRow,
+    ReasonRow,
+    next_best_rows,
+    reason_rows,
+)
 from graphturbo_core.report.rows.partition.stages import StageRow, stage_rows
 from graphturbo_core.report.rows.roof_rows import RoofRow, roof_rows
 from graphturbo_core.report.rows.run_rows import (
@@ -78,6 +83,7 @@ class Tables(TypedDict):
     stages: NotRequired[tuple[StageRow, ...]]
     pieces: NotRequired[tuple[PieceRow, ...]]
     reasons: NotRequired[tuple[ReasonRow, ...]]
+    next_best: NotRequired[tuple[NextBestRow, ...]]
 
 
 def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | None) -> Tables:
@@ -110,4 +116,5 @@ def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | Non
         "stages": tuple(stage_rows(outcome)),
         "pieces": tuple(piece_rows(outcome)),
         "reasons": tuple(reason_rows(outcome)),
+        "next_best": tuple(next_best_rows(outcome)),
     }

@@ -61,6 +61,7 @@ COLUMNS = {
     "stages": "index title first_layer last_layer",
     "pieces": "kernel cluster axis first end extent second_axis second_first second_end "
     "second_extent",
+    "next_best": "group how groups pieces along more_cycles",
     "reasons": "group is_merged cause times fewest_pieces most_pieces other_layer",
     "stretches": "start_cycle end_cycle moved memory_layers compute_layers",
 }

@@ -186,6 +186,7 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
         "engines": _engines(report),
         "hue_cycles": cycles_by_hue(report, hues.of_layer, HUES + 1),
         "reasons": [dict(row) for row in report.tables["reasons"]],
+        "next_best": [{**row, "along": show(row["along"])} for row in report.tables["next_best"]],
     }
     return header, {**_instructions(report), **_kernels(report), **_layers(report)}
 

@@ -10,6 +10,7 @@ from graphturbo_core.products.plan import Binding, Decision, Group, KernelPlan, 
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.run_rows import layer_counts, numbers_text, scope_text
 from graphturbo_core.strategies.baselines.stitch_schemes import STITCH_STEP, STITCH_STEPS
+from graphturbo_core.strategies.best.next_best import STEP as NEXT_BEST_STEP
 
 RANGE = " .. "
 """Separator of the first and the last layer in the name of a coarse part."""
@@ -118,6 +119,7 @@ class GroupReasons:
         self._stitched: dict[str, list[Decision]] = {}
         self._inside: dict[int, list[Decision]] = {}
         self._across: dict[int, list[Decision]] = {}
+        self._next_best: dict[int, Decision] = {}
         for decision in plan.decisions:
             if decision.step == STITCH_STEP:
                 self._stitched.setdefault(decision.subject[0], []).append(decision)
@@ -131,7 +133,9 @@ class GroupReasons:
             for layer in self._ends(part)
             if layer in self._group_of_layer
         }
-        if decision.is_taken and len(groups) == 1:
+        if decision.step == NEXT_BEST_STEP and len(groups) == 1:
+            self._next_best[groups.pop()] = decision
+        elif decision.is_taken and len(groups) == 1:
             self._inside.setdefault(groups.pop(), []).append(decision)
         elif not decision.is_taken:
             for group in groups:
@@ -157,10 +161,14 @@ class GroupReasons:
         return "one layer: nothing was merged into it"
 
     def why_not(self, index: int, group: Group) -> str:
-        """The last refusals of a merge with what lies around it, the last first."""
+        """The last refusals of a merge with what lies around it, the last first.
+
+        Of a group of a search that refused none, the next best decision.
+        """
         refused = self.refusals(index)
         if not refused:
-            return self._unasked()
+            other = self.next_best(index)
+            return self._unasked() if other is None else _reason(other)
         texts = [
             f"{decision.step} with {self._others(decision, index)}: {_reason(decision)}"
             for decision in refused[:MAX_REFUSALS]
@@ -174,6 +182,10 @@ class GroupReasons:
     def refusals(self, index: int) -> Sequence[Decision]:
         """Refused merges of a group with what lies around it, the last first."""
         return [d for d in reversed(self._across.get(index, ())) if self._leaves(d, index)]
+
+    def next_best(self, index: int) -> Decision | None:
+        """What the next best decision for a group would have cost, where a search says so."""
+        return self._next_best.get(index)
 
     def other_layer(self, decision: Decision, index: int) -> int:
         """A layer of the part that a group was not merged with; -1 where there is none."""

@@ -160,9 +160,9 @@ def decision_rows(outcome: Outcome) -> Iterator[DecisionRow]:
             "taken": decision.is_taken,
             "numbers": numbers_text(decision.numbers),
             "counts": "+".join(map(str, piece_counts(decision))),
-            "pieces": _count(decision, "pieces", 0),
-            "axis": _count(decision, "axis", -1),
-            "peak_bytes": _count(decision, "peak_bytes", 0),
+            "pieces": count_of(decision, "pieces", 0),
+            "axis": count_of(decision, "axis", -1),
+            "peak_bytes": count_of(decision, "peak_bytes", 0),
         }
 
 
@@ -174,7 +174,8 @@ def piece_counts(decision: Decision) -> tuple[int, ...]:
     )
 
 
-def _count(decision: Decision, name: str, unknown: int) -> int:
+def count_of(decision: Decision, name: str, unknown: int) -> int:
+    """One of a decision's numbers; `unknown` if its numbers, which may be a file's, lack it."""
     value = decision.numbers.get(name)
     return value if isinstance(value, int) else unknown
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 
 from graphturbo_core.strategies.best.segments import Option, Segment
@@ -58,23 +59,53 @@ class Planned:
 
         Linear in the options of all segments.
         """
-        count = max((segment.last for segment in self.segments), default=0)
-        ending: list[list[Segment]] = [[] for _ in range(count + 1)]
+        return self.between(0, max((segment.last for segment in self.segments), default=0))
+
+    def between(
+        self, begin: int, end: int, without: GroupCut | None = None
+    ) -> tuple[tuple[GroupCut, ...], int]:
+        """As `cheapest`, for the layers [begin, end) and without one group; empty if none is left.
+
+        `without`: a group in one piece is the same along any axis.
+        """
+        ending: list[list[Segment]] = [[] for _ in range(end + 1)]
         for segment in self.segments:
-            ending[segment.last].append(segment)
-        ways = [_Way(0, 0, None)]
-        for place in range(1, count + 1):
+            if begin <= segment.first and segment.last <= end:
+                ending[segment.last].append(segment)
+        ways = {begin: _Way(0, begin, None)}
+        for place in range(begin + 1, end + 1):
             here = (
                 _Way(ways[segment.first].cycles + self._cycles(option), segment.first, option)
                 for segment in ending[place]
+                if segment.first in ways
                 for option in segment.options
+                if without is None or not _is_same(option.cut, without)
             )
-            ways.append(min(here, key=lambda way: way.cycles))
-        found, place = [], count
-        while (way := ways[place]).option is not None:
-            found.append(way.option.cut)
-            place = way.first
-        return tuple(reversed(found)), ways[-1].cycles
+            way = min(here, key=lambda way: way.cycles, default=None)
+            if way is not None:
+                ways[place] = way
+        if end not in ways:
+            return (), 0
+        found, place = [], end
+        while (option := ways[place].option) is not None:
+            found.append(option.cut)
+            place = ways[place].first
+        return tuple(reversed(found)), ways[end].cycles
+
+    def whole(self, begin: int, end: int) -> tuple[GroupCut, int] | None:
+        """The layers [begin, end) as the one group of fewest cycles; None if it is no segment."""
+        ways = [
+            (self._cycles(option), option.cut)
+            for segment in self.segments
+            if (segment.first, segment.last) == (begin, end)
+            for option in segment.options
+        ]
+        cycles, cut = min(ways, key=itemgetter(0), default=(0, None))
+        return None if cut is None else (cut, cycles)
+
+    def simulated(self, cut: GroupCut) -> int:
+        """Mean of the simulated cycles of a group."""
+        return self._mean(cut)
 
     def learn(self, timed: Timed) -> None:
         """Take over the simulated cycles of a plan's groups."""
@@ -98,6 +129,10 @@ class Planned:
             return self._mean(option.cut)
         of_all = self._sums.get(None, _Sums(0, 0, 0))
         return self._sums.get(_class(option), of_all).scaled(option.estimate.cycles)
+
+
+def _is_same(cut: GroupCut, other: GroupCut) -> bool:
+    return cut == other or (cut.layers == other.layers and cut.pieces == other.pieces == 1)
 
 
 def _class(option: Option) -> Class:

@@ -6,9 +6,11 @@ Our choice; the paper has one grouping per model. docs/strategies.md says what i
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.strategies.best.next_best import next_best
 from graphturbo_core.strategies.best.planned import Planned
 from graphturbo_core.strategies.best.segment_cycles import SegmentCycles
 from graphturbo_core.strategies.best.segments import segments_of
@@ -28,8 +30,14 @@ NEAR_PARTS = (9, 10)
 cycles (our choice: they vary a grouping that is then far from the best)."""
 
 
+@dataclass(frozen=True)
 class BestSearch(Plus):
-    """`Plus` with plans of a dynamic program; crossovers follow them, and follow variations."""
+    """`Plus` with plans of a dynamic program; crossovers follow them, and follow variations.
+
+    `programs`: the dynamic program, once it has run.
+    """
+
+    programs: list[Planned] = field(default_factory=list)
 
     @property
     def proposers(self) -> tuple[Proposer, ...]:
@@ -64,6 +72,7 @@ class BestSearch(Plus):
         if target.constraints.shape_groups:
             return
         program = Planned(segments_of(trials.graph, SegmentCycles(target)))
+        self.programs.append(program)
         worse, seen = 0, set()
         for number in range(1, 1 + MOST_PLANNED):
             cuts, _ = program.cheapest()
@@ -77,6 +86,14 @@ class BestSearch(Plus):
                 return
             program.learn(trials.groupings[-1])
             worse = worse + 1 if trials.best is best else 0
+
+    def explained(self, trials: PlusTrials) -> Iterator[Decision]:
+        """Per group of the best plan, what the next best decision would have cost."""
+        best = next((each for each in trials.groupings if each.plan is trials.best.plan), None)
+        if best is not None:
+            for program in self.programs:
+                program.learn(best)
+                yield from next_best(program, trials.graph, best.cuts)
 
 
 def estimated_cycles(target: Target) -> int:

@@ -69,8 +69,8 @@ def _priced(part: SubGraph, price: SegmentCycles) -> Iterator[tuple[GroupCut, Es
     """The splits worth a look, priced.
 
     In a family with rising piece counts, after one that fits LB more pieces gain nothing; nor does
-    a split whose launches alone take longer than one that fits. Nor do as many pieces along two axes
-    as fit along one without halo.
+    a split whose launches alone take longer than one that fits. Nor do pieces along two axes, of
+    which as many along one fit without halo.
     """
     launch = price.target.hardware.launch_cycles + price.target.hardware.barrier_cycles
     axes = axes_of(part)[:MOST_AXES]

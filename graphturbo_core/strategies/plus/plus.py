@@ -171,7 +171,12 @@ class Plus:
         )
         own = best.plan.decisions
         followed = tuple(d for d in plan.decisions if d.rule in FOLLOWED and d not in own)
-        return replace(best.plan, decisions=(*followed, *own, *decisions))
+        others = tuple(self.explained(trials))
+        return replace(best.plan, decisions=(*followed, *own, *decisions, *others))
+
+    def explained(self, _: PlusTrials) -> Iterator[Decision]:
+        """Further decisions that explain the best plan; none here."""
+        yield from ()
 
     def proposals(self, target: Target, cost: Cost) -> tuple[Proposal, ...]:
         """All proposals in order, `:full` first."""

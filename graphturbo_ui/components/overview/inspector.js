@@ -150,17 +150,36 @@ function groupCells(scene, number) {
   const [first, last] = [group.layers[0] + 1, group.layers.at(-1) + 1];
   const layers = first === last ? `layer ${first}` : `layers ${first} to ${last}`;
   const samples = b.rounds[0].samples;
-  const pieces = group.pieces === 1 ? `1, ${countText(samples, scene.noun)}`
-    : group.along === "axis 0" ? `${group.pieces} × ${countText(samples / group.pieces, scene.noun)}` : `${group.pieces}, ${group.along}`;
   const a = scene.runs[0];
   const before = layerSeconds(a);
   const cells = [
     { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: group.title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
-    { caption: "Pieces", parts: [pieces] },
+    { caption: "Pieces", parts: [piecesText(scene, group, samples)] },
     { caption: "Live bytes, whole → per piece", parts: [{ b: bytesText(group) }] },
     { caption: "Time", parts: a === b ? [{ b: timeText(groupSeconds(b)[number]) }] : [`A ${timeText(group.layers.reduce((sum, layer) => sum + before[layer], 0))}   B `, { b: timeText(groupSeconds(b)[number]) }] },
   ];
-  return [...cells, ...reasonCells(b, number)];
+  return [...cells, ...reasonCells(b, number), ...nextBestCells(scene, b, number)];
+}
+
+/** `8 × 2 images`; `4, axis 2`; `1, 16 images`. */
+function piecesText(scene, { pieces, along }, samples) {
+  if (pieces === 1) return `1, ${countText(samples, scene.noun)}`;
+  return along === "axis 0" ? `${pieces} × ${countText(samples / pieces, scene.noun)}` : `${pieces}, ${along}`;
+}
+
+/**
+ * What the next best decision would have cost, where a search says so: part of the run's time.
+ *
+ * @param {Scene} scene
+ * @param {Run} run
+ */
+export function nextBestCells(scene, run, number) {
+  const found = run.next_best.find(({ group }) => group === number);
+  if (!found) return [];
+  const { how, groups, more_cycles: more } = found;
+  const what = { split: `pieces ${piecesText(scene, found, run.rounds[0].samples)}`, divided: `as ${groups} sub-graphs`, joined: "one with its neighbour" }[how];
+  const cost = more > 0 ? `the run takes ${shareText(more / run.cycles)} longer` : "no slower";
+  return [{ caption: "Next best, by an estimate", parts: [`${what}: `, { b: cost }], spare: 1 }];
 }
 
 /**

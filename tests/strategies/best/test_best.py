@@ -52,6 +52,16 @@ def test_planned_groupings_are_among_its_proposals() -> None:
     plans["best"].check()
 
 
+def test_each_sub_graph_says_what_the_next_best_decision_would_have_cost() -> None:
+    request = RunRequest(SAMPLE, "best@4", CHIP, BATCH)
+    found = run_report(load_sample(SAMPLE), request)
+    rows, groups = found.tables["next_best"], found.tables["groups"]
+    assert [row["group"] for row in rows] == [group["index"] for group in groups]
+    for row in rows:
+        assert (row["how"] == "divided") == (row["groups"] > 1)
+        assert row["more_cycles"] < found.contract["cycles"]
+
+
 def test_the_cluster_batch_is_the_fastest_of_all() -> None:
     best = report("best").contract
     others = [report(f"graphturbo@{size}").contract for size in (1, 2, 4, 8, 16)]

@@ -8,7 +8,8 @@ from typing import Literal, TypedDict
 from graphturbo_core.products.plan import Decision
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.group_rows import GroupReasons
-from graphturbo_core.report.rows.run_rows import piece_counts
+from graphturbo_core.report.rows.run_rows import count_of, piece_counts
+from graphturbo_core.strategies.best.next_best import RULE_DIVIDED, RULE_JOINED, RULE_SPLIT
 from graphturbo_core.strategies.constraints import RULE_FORBIDDEN, RULE_FORCED
 from graphturbo_core.strategies.graphturbo import grouping
 
@@ -30,6 +31,8 @@ CAUSES: Mapping[str, Cause] = {
     RULE_FORBIDDEN: "user",
 }
 """The cause that a short text is chosen by, of each rule's sentence."""
+How = Literal["split", "divided", "joined"]
+HOWS: Mapping[str, How] = {RULE_SPLIT: "split", RULE_DIVIDED: "divided", RULE_JOINED: "joined"}
 MOST_REFUSALS = 3
 """Refusals listed per sub-graph, the last first and one per neighbour (our choice)."""
 
@@ -62,6 +65,39 @@ def reason_rows(outcome: Outcome) -> Iterator[ReasonRow]:
             refused.setdefault(reasons.other_layer(decision, index), decision)
         for layer, decision in list(refused.items())[:MOST_REFUSALS]:
             yield _row(index, decision, 0, layer)
+
+
+class NextBestRow(TypedDict):
+    """What the next best decision for one sub-graph would have cost, by a search's estimate.
+
+    `how`: its layers in another split, divided into several sub-graphs, or joined with a neighbour.
+    `groups`: sub-graphs instead. `pieces`, `along`: of the first of them, as of a sub-graph's row.
+    `more_cycles`: of one round.
+    """
+
+    group: int
+    how: How
+    groups: int
+    pieces: int
+    along: str
+    more_cycles: int
+
+
+def next_best_rows(outcome: Outcome) -> Iterator[NextBestRow]:
+    """One row per sub-graph that a search says it of."""
+    reasons = GroupReasons(outcome.plan)
+    for index in range(len(outcome.plan.groups)):
+        decision = reasons.next_best(index)
+        how = HOWS.get(decision.rule) if decision else None
+        if decision is not None and how is not None:
+            yield {
+                "group": index,
+                "how": how,
+                "groups": count_of(decision, "groups", 1),
+                "pieces": count_of(decision, "pieces", 1),
+                "along": str(decision.numbers.get("along", "")),
+                "more_cycles": count_of(decision, "more_cycles", 0),
+            }
 
 
 def _row(group: int, decision: Decision, times: int, other_layer: int) -> ReasonRow:

@@ -1,0 +1,28 @@
+// What the inspector says of a sub-graph's next best decision.
+
+import { nextBestCells } from "../../../graphturbo_ui/components/overview/inspector.js";
+import { equal, outcomes } from "./check.js";
+import { madeScene } from "./made.js";
+
+/** The text of the cell for sub-graph 1, whose run takes 1,000 cycles for 16 samples. */
+function text(row) {
+  const found = { ...madeScene([2, 1]), noun: "image" };
+  const run = { ...found.runs[0], cycles: 1000, rounds: [{ samples: 16 }], next_best: row ? [{ group: 1, ...row }] : [] };
+  return nextBestCells(found, run, 1).map(({ parts: [what, { b }] }) => what + b).join();
+}
+
+export default function () {
+  return outcomes({
+    "another split, and its cost as a part of the run": () => {
+      equal(text({ how: "split", groups: 1, pieces: 8, along: "axis 0", more_cycles: 75 }), "pieces 8 × 2 images: the run takes 7.5 % longer");
+      equal(text({ how: "split", groups: 1, pieces: 4, along: "axis 2", more_cycles: 200 }), "pieces 4, axis 2: the run takes 20 % longer");
+    },
+    "several sub-graphs instead": () => {
+      equal(text({ how: "divided", groups: 3, pieces: 4, along: "", more_cycles: 1 }), "as 3 sub-graphs: the run takes 0.1 % longer");
+    },
+    "an estimate below what was simulated is no promise": () => {
+      equal(text({ how: "joined", groups: 1, pieces: 1, along: "", more_cycles: -5 }), "one with its neighbour: no slower");
+    },
+    "nothing where no search says so": () => equal(text(null), ""),
+  });
+}
