@@ -27,8 +27,8 @@ def page(found: Mapping[Key, Run]) -> str:
             f"`{SEARCH}` chooses the cluster batch. The constants of `{SEARCH}` were chosen while "
             "looking at ResNet-50, MobileNet-v2 and BERT-base on `generic-4x4` and at the first "
             "two on `stcp920` and `goya`; the other cells were not looked at for that.\n",
-            f"{len(found)} of {count} runs are kept. Inception-v3 and ConvNeXt-T belong to this "
-            "list too; no file of theirs is in the project.\n",
+            f"{len(found)} of {count} runs are kept. `resnet50-slim` to `vit-b16` are samples, the "
+            "others PyTorch's exports without weights.\n",
             f"![Shares of the lower bound](images/{FIGURE.name})\n",
             *(sheet.markdown() for sheet in (_shares(found), _means(found), _times(found))),
         ]

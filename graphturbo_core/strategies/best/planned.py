@@ -64,10 +64,7 @@ class Planned:
     def between(
         self, begin: int, end: int, without: GroupCut | None = None
     ) -> tuple[tuple[GroupCut, ...], int]:
-        """As `cheapest`, for the layers [begin, end) and without one group; empty if none is left.
-
-        `without`: a group in one piece is the same along any axis.
-        """
+        """As `cheapest`, for the layers [begin, end) and without one group; empty if none is left."""
         ending: list[list[Segment]] = [[] for _ in range(end + 1)]
         for segment in self.segments:
             if begin <= segment.first and segment.last <= end:
@@ -79,7 +76,7 @@ class Planned:
                 for segment in ending[place]
                 if segment.first in ways
                 for option in segment.options
-                if without is None or not _is_same(option.cut, without)
+                if without is None or _any_axis(option.cut) != _any_axis(without)
             )
             way = min(here, key=lambda way: way.cycles, default=None)
             if way is not None:
@@ -113,26 +110,28 @@ class Planned:
         for kernel, cycles in zip(timed.plan.kernels, timed.kernel_cycles, strict=True):
             took[kernel.group] += cycles
         for cut, cycles in zip(timed.cuts, took, strict=True):
-            self._seen.setdefault(cut, []).append(cycles)
+            self._seen.setdefault(_any_axis(cut), []).append(cycles)
         self._sums = {}
         for segment in self.segments:
-            for option in (each for each in segment.options if each.cut in self._seen):
+            for option in (o for o in segment.options if _any_axis(o.cut) in self._seen):
                 for key in (_class(option), None):
                     own = self._sums.get(key, _Sums(0, 0, 0))
                     self._sums[key] = own.and_one(self._mean(option.cut), option.estimate.cycles)
 
     def _mean(self, cut: GroupCut) -> int:
-        return sum(self._seen[cut]) // len(self._seen[cut])
+        seen = self._seen[_any_axis(cut)]
+        return sum(seen) // len(seen)
 
     def _cycles(self, option: Option) -> int:
-        if option.cut in self._seen:
+        if _any_axis(option.cut) in self._seen:
             return self._mean(option.cut)
         of_all = self._sums.get(None, _Sums(0, 0, 0))
         return self._sums.get(_class(option), of_all).scaled(option.estimate.cycles)
 
 
-def _is_same(cut: GroupCut, other: GroupCut) -> bool:
-    return cut == other or (cut.layers == other.layers and cut.pieces == other.pieces == 1)
+def _any_axis(cut: GroupCut) -> GroupCut:
+    """The cut; in one piece it is the same along any axis."""
+    return GroupCut(cut.layers, -1, 1) if cut.pieces == 1 else cut
 
 
 def _class(option: Option) -> Class:

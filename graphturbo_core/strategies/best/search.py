@@ -73,6 +73,8 @@ class BestSearch(Plus):
             return
         program = Planned(segments_of(trials.graph, SegmentCycles(target)))
         self.programs.append(program)
+        for timed in trials.groupings:
+            program.learn(timed)
         worse, seen = 0, set()
         for number in range(1, 1 + MOST_PLANNED):
             cuts, _ = program.cheapest()

@@ -83,7 +83,7 @@ class SegmentCycles:
 
         A tensor between segments waits in GB if it needs at most half of GB. Overflow waits in GB
         while that has room, then in DRAM, and is moved twice. Weights are fetched once if they fit
-        GB or there is one piece, else by each piece. Matrix work, GB and DRAM overlap.
+        GB or there is one piece, else by each piece. Compute, GB and DRAM overlap.
         """
         chip, section = self.target.hardware, split.section
         work = self._works(section, section.middle)

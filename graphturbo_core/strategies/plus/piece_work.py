@@ -32,9 +32,13 @@ class PieceWork:
         return max(self.matrix_cycles, self.vector_cycles) // cores
 
     def engine_cycles(self, hardware: Hardware) -> int:
-        """Compute cycles, divided evenly over a cluster's engines; cores may share them."""
+        """Compute cycles, divided evenly over a cluster's engines; cores may share them.
+
+        Matrix and vector engines take turns, since a layer reads the one before it (our choice:
+        simulated, their busy shares add up to about 1 where compute is the limit).
+        """
         matrix = self.matrix_cycles // hardware.matrix_engines
-        return max(matrix, self.vector_cycles // hardware.cores)
+        return matrix + self.vector_cycles // hardware.cores
 
 
 @dataclass(frozen=True)
