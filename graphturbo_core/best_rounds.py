@@ -191,7 +191,7 @@ class _Comparison:
         found = {}
         for size in rounds.semantics:
             cost = self._cache(size).cost(self._first_plan(rounds, size))
-            found[size] = cost.cycles if cost else 0
+            found[size] = self.strategy.compared_cycles(cost) if cost else 0
         return round_cycles(rounds.division, found) if all(found.values()) else 0
 
     def _take_first(self, rounds: Rounds) -> None:
@@ -201,7 +201,7 @@ class _Comparison:
     def _take(self, size: int, plan: Plan) -> None:
         cost = self._cache(size).cost(plan)
         if cost is not None:
-            self._found[size] = plan, cost.cycles
+            self._found[size] = plan, self.strategy.compared_cycles(cost)
 
     def _first_plan(self, rounds: Rounds, size: int) -> Plan:
         return self.strategy.first_plan(self._target(rounds, size))

@@ -23,7 +23,10 @@ CHIPS = ("stcp920", "ascend910", "generic-4x4", "goya", "ipu-gc2")
 Key = tuple[str, str, str]
 """Model, chip and strategy."""
 Run = Mapping[str, Any]
-"""`share` of the lower bound, `strategy` with its cluster batch, seconds; or the code `refused`."""
+"""`share` of the lower bound, `strategy` with its cluster batch, seconds; or the code `refused`.
+
+`is_earlier`: an earlier state of the search gave it.
+"""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from graphturbo_core.strategies.steps.binding import (
     plain_literal,
     plain_outermost,
 )
-from graphturbo_core.strategies.steps.kernels import DEFAULT_GB_USE, GbUse, Target
+from graphturbo_core.strategies.steps.kernels import DEFAULT_GB_USE, GbUse, PlanCost, Target
 from graphturbo_core.strategies.steps.splitting import Splitter
 
 DIVISIONS = ("kind", "outermost", "literal")
@@ -64,6 +64,10 @@ class Strategy(ABC):
     def estimated_cycles(self, target: Target) -> int:
         """Cycles of a round in closed form, by which cluster batches are compared."""
         raise NotImplementedError
+
+    def compared_cycles(self, cost: PlanCost) -> int:
+        """Cycles by which the plans of several cluster batches are compared."""
+        return cost.cycles
 
     def first_plan(self, target: Target) -> Plan:
         """The plan with which a search begins, at every cluster batch."""

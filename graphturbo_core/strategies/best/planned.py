@@ -64,7 +64,7 @@ class Planned:
     def between(
         self, begin: int, end: int, without: GroupCut | None = None
     ) -> tuple[tuple[GroupCut, ...], int]:
-        """As `cheapest`, for the layers [begin, end) and without one group; empty if none is left."""
+        """As `cheapest`, for layers [begin, end) and without one group; empty if none is left."""
         ending: list[list[Segment]] = [[] for _ in range(end + 1)]
         for segment in self.segments:
             if begin <= segment.first and segment.last <= end:

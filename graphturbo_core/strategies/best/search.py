@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.strategies.best.goal import TIME, Minimised
 from graphturbo_core.strategies.best.next_best import next_best
 from graphturbo_core.strategies.best.planned import Planned
 from graphturbo_core.strategies.best.segment_cycles import SegmentCycles
@@ -17,7 +18,7 @@ from graphturbo_core.strategies.best.segments import segments_of
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.cuts import cut_plan
-from graphturbo_core.strategies.plus.plus import Plus, PlusTrials, Proposer, named_plan
+from graphturbo_core.strategies.plus.plus import Plus, PlusTrials, Proposal, Proposer, named_plan
 from graphturbo_core.strategies.steps.kernels import Target
 
 PLANNED = "planned"
@@ -34,9 +35,10 @@ cycles (our choice: they vary a grouping that is then far from the best)."""
 class BestSearch(Plus):
     """`Plus` with plans of a dynamic program; crossovers follow them, and follow variations.
 
-    `programs`: the dynamic program, once it has run.
+    `minimised`: what its cycles are. `programs`: the dynamic program, once it has run.
     """
 
+    minimised: Minimised = TIME
     programs: list[Planned] = field(default_factory=list)
 
     @property
@@ -71,7 +73,7 @@ class BestSearch(Plus):
         """Plans of the dynamic program; none if a plan file constrains groups."""
         if target.constraints.shape_groups:
             return
-        program = Planned(segments_of(trials.graph, SegmentCycles(target)))
+        program = Planned(segments_of(trials.graph, SegmentCycles(target, self.minimised)))
         self.programs.append(program)
         for timed in trials.groupings:
             program.learn(timed)
@@ -89,16 +91,22 @@ class BestSearch(Plus):
             program.learn(trials.groupings[-1])
             worse = worse + 1 if trials.best is best else 0
 
+    def numbers(self, proposal: Proposal) -> dict[str, int | str]:
+        """A proposal's cycles of time, or of DRAM."""
+        if self.minimised.is_time or proposal.spent is None:
+            return super().numbers(proposal)
+        return {"dram_cycles": sum(usage.dram_cycles for usage in proposal.spent.loads)}
+
     def explained(self, trials: PlusTrials) -> Iterator[Decision]:
         """Per group of the best plan, what the next best decision would have cost."""
         best = next((each for each in trials.groupings if each.plan is trials.best.plan), None)
-        if best is not None:
+        if best is not None and self.minimised.is_time:
             for program in self.programs:
                 program.learn(best)
                 yield from next_best(program, trials.graph, best.cuts)
 
 
-def estimated_cycles(target: Target) -> int:
+def estimated_cycles(target: Target, minimised: Minimised = TIME) -> int:
     """Closed-form cycles of the dynamic program's first plan."""
     graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-    return Planned(segments_of(graph, SegmentCycles(target))).cheapest()[1]
+    return Planned(segments_of(graph, SegmentCycles(target, minimised))).cheapest()[1]

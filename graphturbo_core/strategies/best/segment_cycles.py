@@ -14,6 +14,7 @@ from math import prod
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.plan import Scope
+from graphturbo_core.strategies.best.goal import TIME, Minimised
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.piece_work import Boxes, PieceWork, PieceWorks
@@ -77,13 +78,15 @@ class SegmentCycles:
     """The closed form for one chip and model."""
 
     target: Target
+    minimised: Minimised = TIME
 
     def __call__(self, split: Split) -> Estimate:
-        """Returns the cycles of all pieces, each counted as the middle one; linear in the ops.
+        """Returns the cycles of all pieces that are compared, each counted as the middle one.
 
         A tensor between segments waits in GB if it needs at most half of GB. Overflow waits in GB
         while that has room, then in DRAM, and is moved twice. Weights are fetched once if they fit
         GB or there is one piece, else by each piece. Compute, GB and DRAM overlap.
+        Linear in the ops.
         """
         chip, section = self.target.hardware, split.section
         work = self._works(section, section.middle)
@@ -101,11 +104,13 @@ class SegmentCycles:
         dram = chip.transfer_cycles(moved[Scope.DRAM], chip.dram_bandwidth)
         gb = chip.transfer_cycles(moved[Scope.GB], chip.gb_bandwidth) if chip.gb_bytes else 0
         inside = max(work.engine_cycles(chip), gb)
-        longest = max(split.pieces * inside, split.pieces * dram + once)
+        through_dram = split.pieces * dram + once
+        longest = max(split.pieces * inside, through_dram)
         cycles = split.pieces * (chip.launch_cycles + chip.barrier_cycles) + longest
         moves = 2 * (over.gb_bytes + over.dram_bytes)
         steps = (0, *(step * self._capacity_bytes for step in OVERFLOW_STEPS[1:]))
-        return Estimate(cycles, sum(moves > step for step in steps))
+        compared = self.minimised.cycles(cycles, through_dram)
+        return Estimate(compared, sum(moves > step for step in steps))
 
     @cached_property
     def _works(self) -> PieceWorks:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from graphturbo_core.hardware.memory_budget import MemoryBudget
+from graphturbo_core.option_fields import choice
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.semantics.feeding import Feeding
+from graphturbo_core.strategies.best.goal import Minimised
 from graphturbo_core.strategies.best.search import BestSearch, estimated_cycles
 from graphturbo_core.strategies.graphturbo.levels import PLUS
 from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
 from graphturbo_core.strategies.plan_files.restore import Frame
 from graphturbo_core.strategies.plus.plus import ALL_INGREDIENTS
 from graphturbo_core.strategies.steps.binding import Binder
-from graphturbo_core.strategies.steps.kernels import GbUse, Target
+from graphturbo_core.strategies.steps.kernels import GbUse, PlanCost, Target
 from graphturbo_core.strategies.steps.splitting import Splitter
 from graphturbo_core.strategies.strategy import Strategy
 
@@ -33,6 +35,11 @@ class Best(Strategy):
     )
     is_search: ClassVar[bool] = True
     chooses_cluster_batch: ClassVar[bool] = True
+
+    goal: Literal["time", "dram"] = choice(
+        "time", "dram",
+        doc="what the search minimises: time, or the traffic of DRAM and then time",
+    )  # fmt: skip
 
     @property
     def is_ordered(self) -> bool:
@@ -69,12 +76,22 @@ class Best(Strategy):
 
     def plan(self, target: Target) -> Plan:
         """Search; `:full`'s plan without a cost function."""
-        search = BestSearch(_GRAPHTURBO.paper_method(target), ALL_INGREDIENTS)
+        target = replace(target, cost=self._minimised.cost_function(target.cost))
+        method = _GRAPHTURBO.paper_method(target)
+        search = BestSearch(method, ALL_INGREDIENTS, minimised=self._minimised)
         return replace(search(target), strategy=self.label)
 
     def estimated_cycles(self, target: Target) -> int:
         """Closed-form cycles, by which cluster batches are compared."""
-        return estimated_cycles(target)
+        return estimated_cycles(target, self._minimised)
+
+    def compared_cycles(self, cost: PlanCost) -> int:
+        """Cycles by which plans are compared."""
+        return self._minimised.cost(cost).cycles
+
+    @property
+    def _minimised(self) -> Minimised:
+        return Minimised(self.goal)
 
     def first_plan(self, target: Target) -> Plan:
         """`:full`'s plan, with which a search begins."""

@@ -166,13 +166,20 @@ class Plus:
         trials = self._tried(target, target.cost)
         plan, best = trials.done[0].plan, trials.best
         decisions = tuple(
-            Decision("plus", RULE_CHEAPEST, (each.name,), each is best, _numbers(each))
+            Decision("plus", RULE_CHEAPEST, (each.name,), each is best, self.numbers(each))
             for each in (trials.done if len(trials.done) > 1 else ())
         )
         own = best.plan.decisions
         followed = tuple(d for d in plan.decisions if d.rule in FOLLOWED and d not in own)
         others = tuple(self.explained(trials))
         return replace(best.plan, decisions=(*followed, *own, *decisions, *others))
+
+    def numbers(self, proposal: Proposal) -> dict[str, int | str]:
+        """A proposal's cycles, for the decisions."""
+        if proposal.spent is not None:
+            return {"cycles": proposal.spent.cycles}
+        least = proposal.least_cycles
+        return {"cycles": f"at least {least:,}" if least else "does not fit"}
 
     def explained(self, _: PlusTrials) -> Iterator[Decision]:
         """Further decisions that explain the best plan; none here."""
@@ -337,10 +344,3 @@ def named_plan(name: str, make: Callable[[], Plan]) -> Iterator[tuple[str, Plan]
     except (CapacityError, PlanError):
         return
     yield name, plan
-
-
-def _numbers(proposal: Proposal) -> dict[str, int | str]:
-    if proposal.spent is not None:
-        return {"cycles": proposal.spent.cycles}
-    least = proposal.least_cycles
-    return {"cycles": f"at least {least:,}" if least else "does not fit"}
