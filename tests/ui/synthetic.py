@@ -58,6 +58,7 @@ def synthetic_report(
         "stages": tuple(_stage(index, layers) for index in range(-(-layers // LAYERS_PER_STAGE))),
         "pieces": (),
         "reasons": (),
+        "next_best": (),
     }
     report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
     return with_buffers(report, BUFFERS, cores)
