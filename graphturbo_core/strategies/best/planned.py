@@ -100,10 +100,6 @@ class Planned:
         cycles, cut = min(ways, key=itemgetter(0), default=(0, None))
         return None if cut is None else (cut, cycles)
 
-    def simulated(self, cut: GroupCut) -> int:
-        """Mean of the simulated cycles of a group."""
-        return self._mean(cut)
-
     def learn(self, timed: Timed) -> None:
         """Take over the simulated cycles of a plan's groups."""
         took = [0] * len(timed.cuts)
@@ -116,15 +112,16 @@ class Planned:
             for option in (o for o in segment.options if _any_axis(o.cut) in self._seen):
                 for key in (_class(option), None):
                     own = self._sums.get(key, _Sums(0, 0, 0))
-                    self._sums[key] = own.and_one(self._mean(option.cut), option.estimate.cycles)
+                    self._sums[key] = own.and_one(self.simulated(option.cut), option.estimate.cycles)
 
-    def _mean(self, cut: GroupCut) -> int:
+    def simulated(self, cut: GroupCut) -> int:
+        """Mean of the simulated cycles of a group."""
         seen = self._seen[_any_axis(cut)]
         return sum(seen) // len(seen)
 
     def _cycles(self, option: Option) -> int:
         if _any_axis(option.cut) in self._seen:
-            return self._mean(option.cut)
+            return self.simulated(option.cut)
         of_all = self._sums.get(None, _Sums(0, 0, 0))
         return self._sums.get(_class(option), of_all).scaled(option.estimate.cycles)
 
