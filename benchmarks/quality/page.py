@@ -36,8 +36,8 @@ def page(found: Mapping[Key, Run]) -> str:
             "two on `stcp920` and `goya`; the other cells were not looked at for that. That a "
             "segment's matrix and vector cycles add up, and that the search learns from its first "
             "plan, was chosen on nine pairs at one cluster batch each (six models on `stcp920`, "
-            "two on `generic-4x4`, one on `goya`): between 2.4 % slower and 7.0 % faster than before, "
-            "2.0 % faster in the geometric mean.\n",
+            "two on `generic-4x4`, one on `goya`): between 2.4 % slower and 7.0 % faster than "
+            "before, 2.0 % faster in the geometric mean.\n",
             f"{len(found)} of {count} runs are kept. `resnet50-slim` to `vit-b16` are samples, the "
             "others PyTorch's exports without weights.\n",
             f"![Shares of the lower bound](images/{FIGURE.name})\n",

@@ -110,10 +110,10 @@ class Planned:
         self._sums = {}
         for segment in self.segments:
             for option in (o for o in segment.options if _any_axis(o.cut) in self._seen):
-                took = self.simulated(option.cut)
+                simulated = self.simulated(option.cut)
                 for key in (_class(option), None):
                     own = self._sums.get(key, _Sums(0, 0, 0))
-                    self._sums[key] = own.and_one(took, option.estimate.cycles)
+                    self._sums[key] = own.and_one(simulated, option.estimate.cycles)
 
     def simulated(self, cut: GroupCut) -> int:
         """Mean of the simulated cycles of a group."""
