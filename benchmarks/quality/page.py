@@ -82,7 +82,7 @@ def _means(found: Mapping[Key, Run]) -> Sheet:
         whole = [row for row in shares if all(row)]
         means = (f"{_mean(column):.2f}" for column in zip(*whole, strict=True))
         rows.append((chip, str(len(whole)), *(means if whole else ("",) * len(STRATEGIES))))
-    remark = "Over the models for which all four have a schedule."
+    remark = f"Over the models for which all four have a schedule, with those of `{MARK.strip()}`."
     return Sheet("Geometric mean per chip", ("chip", "models", *STRATEGIES), rows, remark)
 
 

@@ -130,9 +130,9 @@ def test_refusals_name_a_layer_of_the_neighbour() -> None:
 def test_the_pieces_in_a_reason_are_those_of_the_decision() -> None:
     """`pieces of parts 8+4`: 4 and 8."""
     report = in_pieces()
-    told = [row for row in report.tables["decisions"] if row["counts"]]
-    assert all(f"pieces of parts {row['counts']}," in f"{row['numbers']}," for row in told)
-    counts = [[int(count) for count in row["counts"].split("+")] for row in told]
+    counted = [row for row in report.tables["decisions"] if row["counts"]]
+    assert all(f"pieces of parts {row['counts']}," in f"{row['numbers']}," for row in counted)
+    counts = [[int(count) for count in row["counts"].split("+")] for row in counted]
     ends = {(min(found), max(found)) for found in counts}
     reasons = {(row["fewest_pieces"], row["most_pieces"]) for row in report.tables["reasons"]}
     assert reasons == {(1, 1), (1, 2), (2, 2)} <= ends
