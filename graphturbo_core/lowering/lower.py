@@ -16,7 +16,7 @@ from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.notes import fold_notes, longer_note, notes_of
 from graphturbo_core.lowering.numbering import KnownKernels, number_all
-from graphturbo_core.lowering.placing import KernelGrains
+from graphturbo_core.lowering.placing import KernelGrains, PlacingLimit
 from graphturbo_core.lowering.placing_far import place_memories
 from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
 from graphturbo_core.lowering.stages.stage import Stage, kernel_stages
@@ -38,8 +38,8 @@ def lower(
 
     Equivalent cores are simulated once on a chip of many cores, and elsewhere if the program of all
     cores is too long; not with `is_each_core_simulated`. If all of that is refused, up to
-    `max_instructions` are permitted. `known`: cache of templates of the same model's plans; this
-    plan's templates are added.
+    `max_instructions` are permitted. `known`: cache of the same model's plans; this plan's kernels
+    are added.
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
@@ -180,15 +180,15 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
     numbering = ChipNumbering(machine)
     few = limits.instructions(ops) // (FEW_PARTS * len(stages))
-    cut = KernelGrains(grain, attempt.few, few)
-    placed, far = place_memories(plan, stages, cut, cap, numbering)
+    limit = PlacingLimit(KernelGrains(grain, attempt.few, few), cap)
+    placed, far = place_memories(plan, stages, limit, known.places(plan, machine), numbering)
     placements = [each.placement for each in placed]
     settings = [
         Setting(each.placement, around, each.usable(may_reorder=not around.has_scratch))
         for each, around in zip(placed, far.environments, strict=True)
     ]
     counts = check_moves(machine.classes, plan, settings, cap)
-    room = Room(cap, limits.accesses(ops), sum(counts))
+    room = Room(cap, limits.accesses(ops), sum(counts), is_ahead_counted=not is_last)
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
     common = Common(plan, machine, op_index)
     kernels = number_all(common, list(zip(settings, counts, strict=True)), room, known)

@@ -18,6 +18,7 @@ from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import find_conflicts
 from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.instructions.schedule import schedule, schedule_by_layer
+from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions
 from graphturbo_core.products.plan import Plan
@@ -45,13 +46,14 @@ class KnownTemplate(NamedTuple):
 
 @dataclass
 class KnownKernels:
-    """Cache of templates for all lowerings of one model: each is emitted and scheduled once.
+    """Cache for all lowerings of one model: each kernel is placed, emitted and scheduled once.
 
     Levels of a strategy, and plans of a search, differ only in some kernels. Above `MOST_KEPT`
     instructions, the least recently used templates are dropped.
     """
 
     _ways: list[tuple[Graph, Hashable]] = field(default_factory=list)
+    _places: dict[tuple[int, int], Places] = field(default_factory=dict)
     _kernels: OrderedDict[Hashable, KnownTemplate] = field(default_factory=OrderedDict)
     _instructions: int = 0
 
@@ -71,6 +73,10 @@ class KnownKernels:
                 return place
         self._ways.append((graph, chosen))
         return len(self._ways) - 1
+
+    def places(self, plan: Plan, machine: Machine) -> Places:
+        """The cached placements of a plan's kernels."""
+        return self._places.setdefault((self.way(plan, machine), plan.shard_bytes), Places())
 
     def find(self, key: Hashable) -> KnownTemplate | None:
         """The cached template of a way, a grain and a template key, or None."""

@@ -33,6 +33,13 @@ class KernelGrains(NamedTuple):
     computes: int
 
 
+class PlacingLimit(NamedTuple):
+    """How finely kernels are cut, and the cap on instructions."""
+
+    cut: KernelGrains
+    max_instructions: int
+
+
 class PlacedKernel(NamedTuple):
     """A kernel's placement, and others of it."""
 
@@ -50,8 +57,8 @@ class PlacedKernel(NamedTuple):
 def place_clusters(
     plan: Plan,
     stages: list[tuple[Stage, ...]],
-    cut: KernelGrains,
-    max_instructions: int,
+    limit: PlacingLimit,
+    places: Places,
     spilled: Spilled = frozenset(),
 ) -> list[PlacedKernel]:
     """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels.
@@ -59,23 +66,26 @@ def place_clusters(
     `spilled`: tensors that are known to be in DRAM.
     """
     if plan.cooperation is None:
-        return _place_all(StageMemo(plan, spilled), plan, stages, cut, max_instructions)
+        return _place_all(_memos(plan, spilled, places), plan, stages, limit)
     found: dict[int, PlacedKernel] = {}
     for cluster in plan.cooperation.working:
         kernels = plan.cooperation.kernels_of(cluster)
         own = [stages[kernel] for kernel in kernels]
         alone = own_plan(plan, cluster)
-        placed = _place_all(StageMemo(alone, spilled), alone, own, cut, max_instructions)
+        placed = _place_all(_memos(alone, spilled, places), alone, own, limit)
         found |= dict(zip(kernels, placed, strict=True))
     return [found[kernel] for kernel in range(len(stages))]
 
 
+def _memos(plan: Plan, spilled: Spilled, places: Places) -> tuple[StageMemo, Places]:
+    return StageMemo(plan, spilled, places.values), places
+
+
 def _place_all(
-    alike: StageMemo,
+    memos: tuple[StageMemo, Places],
     plan: Plan,
     stages: list[tuple[Stage, ...]],
-    cut: KernelGrains,
-    max_instructions: int,
+    limit: PlacingLimit,
 ) -> list[PlacedKernel]:
     """Place kernel after kernel, as long as their computes alone are not too many.
 
@@ -87,7 +97,8 @@ def _place_all(
     """
     placed: list[PlacedKernel] = []
     parked: dict[int, frozenset[str]] = {}
-    computes, places = [0], Places()
+    (alike, places), (cut, max_instructions) = memos, limit
+    computes = [0]
     while len(placed) < len(stages):
         index = len(placed)
         kernel = plan.kernels[index]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from graphturbo_core.lowering.chip_numbering import ChipNumbering, place_clusters_far
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory
 from graphturbo_core.lowering.global_buffer.fixed import check_fixed
-from graphturbo_core.lowering.placing import KernelGrains, PlacedKernel, place_clusters
+from graphturbo_core.lowering.local_buffer.places import Places
+from graphturbo_core.lowering.placing import PlacedKernel, PlacingLimit, place_clusters
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.tiling.expected_places import Spilled
 from graphturbo_core.products.plan import Plan
@@ -14,8 +15,8 @@ from graphturbo_core.products.plan import Plan
 def place_memories(
     plan: Plan,
     stages: list[tuple[Stage, ...]],
-    cut: KernelGrains,
-    max_instructions: int,
+    limit: PlacingLimit,
+    places: Places,
     numbering: ChipNumbering,
 ) -> tuple[list[PlacedKernel], FarMemory]:
     """Returns the kernels with their tiles, and the division of GB and DRAM.
@@ -28,7 +29,7 @@ def place_memories(
     """
     spilled: Spilled = frozenset()
     while True:
-        placed = place_clusters(plan, stages, cut, max_instructions, spilled)
+        placed = place_clusters(plan, stages, limit, places, spilled)
         placements = [each.placement for each in placed]
         far = place_clusters_far(plan, placements, numbering)
         if spilled or not far.spilled:

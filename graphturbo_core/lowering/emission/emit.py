@@ -37,7 +37,9 @@ from graphturbo_core.products.program import Memory
 class Room:
     """Caps and present counts of a program's instructions and accessed boxes.
 
-    `ahead`: lower bound on the instructions of the remaining kernels.
+    `ahead`: lower bound on the instructions of the remaining kernels. `is_ahead_counted`: whether
+    they count towards the cap, so that a too long program is refused sooner, but with a lower
+    number in the refusal.
     """
 
     max_instructions: int
@@ -45,11 +47,13 @@ class Room:
     ahead: int
     instructions: int = 0
     accesses: int = 0
+    is_ahead_counted: bool = False
 
     def holds(self, instructions: int, accesses: int) -> bool:
         """Whether these additional instructions and accesses are within the caps."""
+        ahead = self.ahead if self.is_ahead_counted else 0
         return (
-            self.instructions + instructions <= self.max_instructions
+            self.instructions + instructions + ahead <= self.max_instructions
             and self.accesses + accesses <= self.max_accesses
         )
 

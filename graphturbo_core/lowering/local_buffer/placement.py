@@ -163,10 +163,11 @@ class PlacementTask:
         return self.alike.places.of_kernel(self.kernel, self.stages)
 
 
-def place_kernel(task: PlacementTask) -> KernelPlacement | None:
+def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
     """Place the tensors that fit in LB; others are streamed or spilled.
 
-    None: nothing fits beside the tensors that the kernel before left.
+    None: nothing fits beside the tensors that the kernel before left. With the most tiles of all
+    attempts.
 
     Raises:
         CapacityError: even with all tensors streamed a tile does not fit, or tiles are too many.
@@ -178,9 +179,9 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
         wanted = {name: need for name, need in asked.items() if name not in demoted}
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, str):
-            return attempt
+            return attempt, cuts.most_tiles
         if attempt in task.inherited:
-            return None
+            return None, cuts.most_tiles
         demoted.add(attempt)
 
 
@@ -194,7 +195,8 @@ def _attempt(
     in_lb = wanted.keys() | task.inherited.keys()
     found = [cuts.cut(stage, in_lb, stage.output in written) for stage in stages]
     tilings = tuple(cut.tiling for cut in found)
-    counts = ((cut.stage.ops[0].name, cut.tile_count) for cut in found)
+    counts = [(cut.stage.ops[0].name, cut.tile_count) for cut in found]
+    cuts.most_tiles = max(cuts.most_tiles, sum(count for _, count in counts))
     check_total(plan, counts, task.max_instructions, task.computes)
     rings = [cut.ring_bytes for cut in found]
     base = _ring_base(task, rings, cuts)

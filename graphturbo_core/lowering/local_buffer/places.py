@@ -1,9 +1,9 @@
-"""PlacementTask -> KernelPlacement, memoised for equivalent kernels."""
+"""PlacementTask -> KernelPlacement, memoised for equivalent kernels of all lowerings."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from graphturbo_core.lowering.local_buffer.placement import (
     KernelPlacement,
@@ -13,41 +13,59 @@ from graphturbo_core.lowering.local_buffer.placement import (
 )
 from graphturbo_core.lowering.stages.stage import Shares
 from graphturbo_core.lowering.stages.views import Need, Views
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo, StageValues
+
+
+MOST_PLACED = 20_000
+"""Most cached placements (our choice: at some 10 KB each)."""
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """A kernel's names and placement; None: nothing fits beside inherited tensors."""
+    """A kernel's names and placement; None: nothing fits beside inherited tensors.
+
+    `tiles`: the most tiles that it had while it was placed.
+    """
 
     names: tuple[str, ...]
     placement: KernelPlacement | None
+    tiles: int
 
 
+@dataclass
 class Places:
-    """Placements of one lowering: kernels that differ only by tensor names share one.
+    """Cache of placements: kernels that differ only by tensor names share one.
 
-    Memo for one plan and one grain; linear in the kernels' reads.
+    Valid for plans of one graph with equal machine, number format, rules, feeding, scheduling and
+    bytes of shards. Linear in the kernels' reads. `values`: what their stages share.
     """
 
-    def __init__(self) -> None:
-        """Start with an empty memo."""
-        self._known: dict[Hashable, _Placed] = {}
+    values: StageValues = field(default_factory=StageValues)
+    _known: dict[Hashable, _Placed] = field(default_factory=dict)
 
     def place(self, task: PlacementTask) -> KernelPlacement | None:
-        """As `place_kernel`, but a memoised kernel is not refused for its number of tiles.
-
-        The caller counts the computes of all kernels.
-        """
+        """As `place_kernel`; a cached kernel with too many tiles is placed again, and refused."""
         names = _names(task)
         key = _key(task, {name: place for place, name in enumerate(names)})
         known = self._known.get(key)
-        if known is None:
-            placement = place_kernel(task)
-            self._known[key] = _Placed(names, placement)
+        if known is None or task.computes + known.tiles > task.max_instructions:
+            placement, tiles = place_kernel(task)
+            self._keep(key, _Placed(names, placement and _bare(placement), tiles))
             return placement
         if known.placement is None:
             return None
         return _renamed(known.placement, task, dict(zip(known.names, names, strict=True)))
+
+    def _keep(self, key: Hashable, placed: _Placed) -> None:
+        if len(self._known) >= MOST_PLACED:
+            self._known.clear()
+            self.values.clear()
+        self._known[key] = placed
+
+
+def _bare(placement: KernelPlacement) -> KernelPlacement:
+    """The placement without its lists of tiles, which need much memory."""
+    return replace(placement, alike=StageMemo(placement.plan))
 
 
 def _names(task: PlacementTask) -> tuple[str, ...]:
@@ -60,10 +78,10 @@ def _names(task: PlacementTask) -> tuple[str, ...]:
 
 
 def _key(task: PlacementTask, number: Mapping[str, int]) -> Hashable:
-    """Memo key: equal for tasks that differ by names alone, and not in name-based ties.
+    """Cache key: equal for tasks that differ by names alone, and not in name-based ties.
 
-    Contains everything that `place_kernel` reads except the plan and the cap. Boxes have absolute
-    positions: pieces of a group share no placement.
+    Contains everything that `place_kernel` reads except what `Places` names, and the cap. Boxes
+    have absolute positions: pieces of a group share no placement.
     """
     plan, kernel = task.plan, task.kernel
     kinds = plan.semantics.kinds
@@ -109,9 +127,11 @@ def _boxes(shares: Shares) -> Hashable:
 def _renamed(
     placement: KernelPlacement, task: PlacementTask, names: Mapping[str, str]
 ) -> KernelPlacement:
-    """The placement of an equivalent kernel, with this task's names."""
+    """The placement of an equivalent kernel, with this task's plan and names."""
     return replace(
         placement,
+        plan=task.plan,
+        alike=task.alike,
         kernel=task.kernel,
         stages=task.stages,
         residents={names[n]: _resident(held, names) for n, held in placement.residents.items()},

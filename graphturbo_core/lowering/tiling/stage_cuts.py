@@ -75,7 +75,11 @@ class StageCuts:
         alike: StageMemo,
         places: OperandPlaces,
     ) -> None:
-        """Start with an empty memo; `alike`: the memo of the whole lowering."""
+        """Start with an empty memo; `alike`: the memo of the whole lowering.
+
+        `most_tiles`: the most tiles of all attempts to place the kernel.
+        """
+        self.most_tiles = 0
         self._plan = plan
         self._alike = alike
         self._places = places

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.stages.expected import StageLoad, expected_times, stage_load
@@ -17,6 +18,20 @@ from graphturbo_core.lowering.tiling.weight_items import WeightItems, weight_ite
 from graphturbo_core.products.plan import KernelPlan, Plan
 
 
+@dataclass
+class StageValues:
+    """The small values of a `StageMemo`, which other lowerings may share."""
+
+    tilings: dict[Hashable, Tiling] = field(default_factory=dict)
+    bytes: dict[Hashable, int] = field(default_factory=dict)
+    loads: dict[Hashable, StageLoad] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        """Forget all values."""
+        for each in (self.tilings, self.bytes, self.loads):
+            each.clear()
+
+
 class StageMemo:
     """Memo of values that follow from a stage's kinds of ops, box, binding and tiling alone.
 
@@ -24,15 +39,22 @@ class StageMemo:
     for all stages.
     """
 
-    def __init__(self, plan: Plan, spilled: Spilled = frozenset()) -> None:
-        """Start with an empty memo; `spilled`: tensors that are known to be in DRAM."""
-        self._plan = plan
-        self.places = ExpectedPlaces(plan, spilled)
-        self._tilings: dict[Hashable, Tiling] = {}
+    def __init__(
+        self, plan: Plan, spilled: Spilled = frozenset(), values: StageValues | None = None
+    ) -> None:
+        """Start with an empty memo but for `values`.
+
+        `spilled`: tensors that are known to be in DRAM.
+        """
+        self._plan, self._spilled = plan, spilled
+        self._values = StageValues() if values is None else values
         self._tiles: dict[Hashable, Steps] = {}
         self._items: dict[Hashable, WeightItems] = {}
-        self._bytes: dict[Hashable, int] = {}
-        self._loads: dict[Hashable, StageLoad] = {}
+
+    @cached_property
+    def places(self) -> ExpectedPlaces:
+        """Expected memories of operands."""
+        return ExpectedPlaces(self._plan, self._spilled)
 
     def tiling(self, stage: Stage, space: TileSpace) -> Tiling:
         """As `choose_tiling`."""
@@ -46,9 +68,10 @@ class StageMemo:
             for operand in stage.operands
         )
         key = self._kinds(stage), stage.cut, read, space
-        if key not in self._tilings:
-            self._tilings[key] = choose_tiling(self._plan, stage, space)
-        return self._tilings[key]
+        known = self._values.tilings
+        if key not in known:
+            known[key] = choose_tiling(self._plan, stage, space)
+        return known[key]
 
     def expected(self, stages: Sequence[Stage]) -> list[Interval]:
         """As `expected_times`."""
@@ -56,9 +79,10 @@ class StageMemo:
 
     def _load(self, stage: Stage) -> StageLoad:
         key = self._kinds(stage), stage.cut
-        if key not in self._loads:
-            self._loads[key] = stage_load(self._plan, stage)
-        return self._loads[key]
+        known = self._values.loads
+        if key not in known:
+            known[key] = stage_load(self._plan, stage)
+        return known[key]
 
     def tiles(self, stage: Stage, tiling: Tiling) -> Steps:
         """As `stage_tiles`."""
@@ -75,18 +99,20 @@ class StageMemo:
     def output_tile_bytes(self, stage: Stage, tiling: Tiling) -> int:
         """As `output_tile_bytes`."""
         key = self._key(stage, tiling), ()
-        if key not in self._bytes:
-            self._bytes[key] = output_tile_bytes(self._plan, stage, tiling)
-        return self._bytes[key]
+        known = self._values.bytes
+        if key not in known:
+            known[key] = output_tile_bytes(self._plan, stage, tiling)
+        return known[key]
 
     def read_tile_bytes(self, stage: Stage, tiling: Tiling, tensor: str) -> int:
         """As `read_tile_bytes`, for all operands that read a tensor."""
         places = [at for at, each in enumerate(stage.operands) if each.tensor == tensor]
         key = self._key(stage, tiling), tuple(places)
-        if key not in self._bytes:
+        known = self._values.bytes
+        if key not in known:
             readers = [stage.operands[at] for at in places]
-            self._bytes[key] = read_tile_bytes(self._plan, stage, tiling, readers)
-        return self._bytes[key]
+            known[key] = read_tile_bytes(self._plan, stage, tiling, readers)
+        return known[key]
 
     def items(
         self, kernel: KernelPlan, stage: Stage, tiling: Tiling, room_bytes: int

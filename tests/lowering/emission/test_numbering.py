@@ -22,7 +22,7 @@ from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import KnownKernels, KnownTemplate, number_all
-from graphturbo_core.lowering.tiling.cutting import COARSEST, grains
+from graphturbo_core.lowering.tiling.cutting import COARSEST, LAST_GRAINS, grains
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
@@ -151,14 +151,20 @@ def test_coarser_tiles_and_refusals() -> None:
     check_same([(plan, each) for each in (DEFAULT_LIMITS, *limits)])
 
 
-def product_kernel() -> tuple[Common, Setting, NumberedKernel]:
-    """The one kernel of a product, and what it is emitted from."""
+def numbered(plan: Plan) -> tuple[Common, list[tuple[Setting, int]], Room, KnownKernels]:
+    """What a plan's kernels are emitted from, with room for no instruction more."""
     given: list[Any] = []
     whole = numbering.number_all
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lowering, "number_all", lambda *args: given.append(args) or whole(*args))
-        lower(plan_of(weighted(PRODUCT), "layerwise", chip("tiny")))
-    ((common, settings, _, known),) = given
+        size = lower(plan).size
+    ((common, settings, room, known),) = given
+    return common, settings, replace(room, max_instructions=size), known
+
+
+def product_kernel() -> tuple[Common, Setting, NumberedKernel]:
+    """The one kernel of a product, and what it is emitted from."""
+    common, settings, _, known = numbered(plan_of(weighted(PRODUCT), "layerwise", chip("tiny")))
     ((_, kernel, _),) = known._kernels.values()
     return common, settings[0][0], kernel
 
@@ -220,6 +226,41 @@ def test_what_is_forgotten_is_emitted_again(
         assert known._instructions == sum(each.instructions for each in known._kernels.values())
         assert known._instructions <= numbering.MOST_KEPT
     assert [bool(count) for count in counts] == [True, False, True, False, True]
+
+
+def test_what_is_ahead_refuses_sooner(emitted: list[str]) -> None:
+    """Where it counts, fewer kernels are emitted before the program is refused."""
+    common, settings, room, _ = numbered(plan_of(small_model(NET), "tvm", chip("tiny")))
+    all_of_it = len(emitted)
+    counts = {}
+    for is_counted in (True, False):
+        emitted.clear()
+        few = replace(room, max_instructions=room.max_instructions * 15 // 16)
+        with pytest.raises(CapacityError):
+            number_all(
+                common, settings, replace(few, is_ahead_counted=is_counted), KnownKernels()
+            )
+        counts[is_counted] = len(emitted)
+    assert 0 < counts[True] < counts[False] <= all_of_it
+
+
+def test_what_is_ahead_does_not_count_with_the_last_grains() -> None:
+    """Their refusal reports how many instructions are needed, as far as that is known."""
+    rooms: list[tuple[bool, bool]] = []
+    whole = numbering.number_all
+
+    def noted(common: Common, settings: Any, room: Room, known: KnownKernels) -> Any:
+        grain = settings[0][0].placement.grain
+        rooms.append((grain in LAST_GRAINS, room.is_ahead_counted))
+        return whole(common, settings, room, known)
+
+    plan = plan_of(small_model(NET), "tvm", chip("tiny"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lowering, "number_all", noted)
+        most = lower(plan).size // 3
+        limits = Limits(max_instructions=most, instructions_per_op=0)
+        lower(plan, limits)
+    assert {(True, False), (False, True)} == set(rooms)
 
 
 def at_most(accesses: int) -> Limits:

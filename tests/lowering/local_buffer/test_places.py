@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.importer import ImportOptions
-from graphturbo_core.lowering import placing
+from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.local_buffer import places as places_module
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.products.plan import Binding, Plan, Scope
 from graphturbo_core.semantics.table import analyse
 from sample_models.bert import BertSize, bert
@@ -33,11 +35,12 @@ g (float[8,64] x, float[64,64] w1, float[64,64] w2) => (float[8,64] y) {
 
 
 class Compared(Places):
-    """Each placement is what its kernel gets by itself."""
+    """Each placement is what its kernel gets by itself, and is of its own plan."""
 
     def place(self, task: PlacementTask) -> KernelPlacement | None:
         found = super().place(task)
         assert found == Places().place(task)
+        assert found is None or (found.plan, found.alike) == (task.plan, task.alike)
         return found
 
 
@@ -45,18 +48,72 @@ class Compared(Places):
 def test_what_is_shared_is_what_each_kernel_gets_by_itself(
     strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Four encoder layers, on a chip where some tensors stay in LB from kernel to kernel."""
-    monkeypatch.setattr(placing, "Places", Compared)
+    """Four encoder layers, on a chip where some tensors stay in LB from kernel to kernel.
+
+    A second lowering finds what the first one left.
+    """
+    monkeypatch.setattr(numbering, "Places", Compared)
     model = bert(BertSize(4, 64, 4, 500, 32), {"batch": 4, "sequence": 32})
-    graph = imported(model.SerializeToString(), ImportOptions("test"))
-    lower(plan_of(analyse(graph), strategy, chip("tiny")))
+    sem, known = analyse(imported(model.SerializeToString(), ImportOptions("test"))), KnownKernels()
+    for each in (strategy, "graphturbo:full"):
+        lower(plan_of(sem, each, chip("tiny")), known=known)
+
+
+def tasks_of(plan: Plan) -> list[PlacementTask]:
+    """What is placed for a plan, in order."""
+    tasks: list[PlacementTask] = []
+
+    class Noting(Places):
+        def place(self, task: PlacementTask) -> KernelPlacement | None:
+            tasks.append(task)
+            return super().place(task)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbering, "Places", Noting)
+        lower(plan)
+    return tasks
+
+
+@pytest.mark.parametrize("is_placed_before", [False, True])
+def test_too_many_tiles_are_refused_as_if_nothing_were_known(is_placed_before: bool) -> None:
+    task = tasks_of(plan_of(weighted(ALIKE), "layerwise", chip("tiny")))[0]
+    places = Places()
+    if is_placed_before:
+        placed = places.place(task)
+        assert placed is not None
+    few = replace(task, computes=task.max_instructions)
+    with pytest.raises(CapacityError) as refused:
+        places.place(few)
+    assert refused.value.fields["fewest"] > task.max_instructions
+
+
+def test_placements_of_another_plan_are_found_and_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With room for fewer placements than a plan has, its own are placed again."""
+    plan, known = plan_of(weighted(ALIKE), "layerwise", chip("tiny")), KnownKernels()
+    place, seen = places_module.place_kernel, list[str]()
+    monkeypatch.setattr(
+        places_module, "place_kernel", lambda task: seen.append(task.kernel.name) or place(task)
+    )
+    lower(plan, known=known)
+    first = len(seen)
+    lower(plan, known=known)
+    assert len(seen) == first > 2
+    monkeypatch.setattr(places_module, "MOST_PLACED", 2)
+    for _ in range(2):
+        seen.clear()
+        lower(replace(plan, number_format="bf16"), known=known)
+        assert len(seen) >= first
+    (*_, last) = known._places.values()
+    assert len(last._known) <= 2
 
 
 def counted(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many of a plan's kernels are placed from nothing."""
     place, seen = places_module.place_kernel, list[str]()
 
-    def placing(task: PlacementTask) -> KernelPlacement | None:
+    def placing(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
         seen.append(task.kernel.name)
         return place(task)
 
