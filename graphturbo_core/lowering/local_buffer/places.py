@@ -15,7 +15,6 @@ from graphturbo_core.lowering.stages.stage import Shares
 from graphturbo_core.lowering.stages.views import Need, Views
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo, StageValues
 
-
 MOST_PLACED = 20_000
 """Most cached placements (our choice: at some 10 KB each)."""
 

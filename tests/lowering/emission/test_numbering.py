@@ -237,9 +237,7 @@ def test_what_is_ahead_refuses_sooner(emitted: list[str]) -> None:
         emitted.clear()
         few = replace(room, max_instructions=room.max_instructions * 15 // 16)
         with pytest.raises(CapacityError):
-            number_all(
-                common, settings, replace(few, is_ahead_counted=is_counted), KnownKernels()
-            )
+            number_all(common, settings, replace(few, is_ahead_counted=is_counted), KnownKernels())
         counts[is_counted] = len(emitted)
     assert 0 < counts[True] < counts[False] <= all_of_it
 
