@@ -51,6 +51,7 @@ class Minimised:
 
 
 TIME = Minimised()
+TRAFFIC = Minimised("dram")
 
 
 def _compared(cost: Cost, minimised: Minimised) -> Callable[[Plan], PlanCost | None]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
 
+from graphturbo_core.strategies.best.goal import TIME, Minimised
 from graphturbo_core.strategies.best.segments import Option, Segment
 from graphturbo_core.strategies.plus.crossover import Timed
 from graphturbo_core.strategies.plus.cuts import GroupCut
@@ -48,9 +49,13 @@ class _Sums(NamedTuple):
 
 @dataclass
 class Planned:
-    """The dynamic program over one model's segments, and what simulation said so far."""
+    """The dynamic program over one model's segments, and what simulation said so far.
+
+    Its cycles are those that are compared: of time, or of `minimised`.
+    """
 
     segments: Sequence[Segment]
+    minimised: Minimised = TIME
     _seen: dict[GroupCut, list[int]] = field(default_factory=dict)
     _sums: dict[Class | None, _Sums] = field(default_factory=dict)
 
@@ -113,7 +118,7 @@ class Planned:
                 simulated = self.simulated(option.cut)
                 for key in (_class(option), None):
                     own = self._sums.get(key, _Sums(0, 0, 0))
-                    self._sums[key] = own.and_one(simulated, option.estimate.cycles)
+                    self._sums[key] = own.and_one(simulated, self._closed_form(option))
 
     def simulated(self, cut: GroupCut) -> int:
         """Mean of the simulated cycles of a group."""
@@ -124,7 +129,10 @@ class Planned:
         if _any_axis(option.cut) in self._seen:
             return self.simulated(option.cut)
         of_all = self._sums.get(None, _Sums(0, 0, 0))
-        return self._sums.get(_class(option), of_all).scaled(option.estimate.cycles)
+        return self._sums.get(_class(option), of_all).scaled(self._closed_form(option))
+
+    def _closed_form(self, option: Option) -> int:
+        return self.minimised.cycles(option.estimate.cycles, option.estimate.dram_cycles)
 
 
 def _any_axis(cut: GroupCut) -> GroupCut:

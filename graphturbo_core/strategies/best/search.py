@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from graphturbo_core.products.plan import Decision, Plan
-from graphturbo_core.strategies.best.goal import TIME, Minimised
+from graphturbo_core.strategies.best.goal import TIME, TRAFFIC, Minimised
 from graphturbo_core.strategies.best.next_best import next_best
 from graphturbo_core.strategies.best.planned import Planned
 from graphturbo_core.strategies.best.segment_cycles import SegmentCycles
@@ -22,6 +22,7 @@ from graphturbo_core.strategies.plus.plus import Plus, PlusTrials, Proposal, Pro
 from graphturbo_core.strategies.steps.kernels import Target
 
 PLANNED = "planned"
+FRUGAL = "least traffic"
 MOST_PLANNED = 8
 """Plans of the dynamic program that are simulated (our choice)."""
 MOST_WORSE = 2
@@ -74,11 +75,20 @@ class BestSearch(Plus):
         return proposed
 
     def planned(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
-        """Plans of the dynamic program; none if a plan file constrains groups."""
+        """Plans of the dynamic program; none if a plan file constrains groups.
+
+        For least time, first that of least traffic by closed forms: those of time can be far off
+        where much waits in GB or DRAM (our choice).
+        """
         if target.constraints.shape_groups:
             return
-        program = Planned(segments_of(trials.graph, SegmentCycles(target, self.minimised)))
+        segments = segments_of(trials.graph, SegmentCycles(target))
+        program = Planned(segments, self.minimised)
         self.programs.append(program)
+        if self.minimised.is_time:
+            cuts, _ = Planned(segments, TRAFFIC).cheapest()
+            make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
+            yield from named_plan(FRUGAL, make)
         for timed in trials.groupings:
             program.learn(timed)
         worse, seen = 0, set()
@@ -113,4 +123,4 @@ class BestSearch(Plus):
 def estimated_cycles(target: Target, minimised: Minimised = TIME) -> int:
     """Closed-form cycles of the dynamic program's first plan."""
     graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-    return Planned(segments_of(graph, SegmentCycles(target, minimised))).cheapest()[1]
+    return Planned(segments_of(graph, SegmentCycles(target)), minimised).cheapest()[1]

@@ -14,7 +14,6 @@ from math import prod
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.plan import Scope
-from graphturbo_core.strategies.best.goal import TIME, Minimised
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.piece_work import Boxes, PieceWork, PieceWorks
@@ -33,10 +32,14 @@ OVERFLOW_STEPS = (0, 1, 3, 8)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Closed-form cycles, and the class of overflow: 0 where all pieces fit LB."""
+    """Closed-form cycles, and the class of overflow: 0 where all pieces fit LB.
+
+    `dram_cycles`: those in which DRAM's bandwidth is used.
+    """
 
     cycles: int
     overflow_class: int
+    dram_cycles: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +81,9 @@ class SegmentCycles:
     """The closed form for one chip and model."""
 
     target: Target
-    minimised: Minimised = TIME
 
     def __call__(self, split: Split) -> Estimate:
-        """Returns the cycles of all pieces that are compared, each counted as the middle one.
+        """Returns the cycles of all pieces, each counted as the middle one.
 
         A tensor between segments waits in GB if it needs at most half of GB. Overflow waits in GB
         while that has room, then in DRAM, and is moved twice. Weights are fetched once if they fit
@@ -109,8 +111,7 @@ class SegmentCycles:
         cycles = split.pieces * (chip.launch_cycles + chip.barrier_cycles) + longest
         moves = 2 * (over.gb_bytes + over.dram_bytes)
         steps = (0, *(step * self._capacity_bytes for step in OVERFLOW_STEPS[1:]))
-        compared = self.minimised.cycles(cycles, through_dram)
-        return Estimate(compared, sum(moves > step for step in steps))
+        return Estimate(cycles, sum(moves > step for step in steps), through_dram)
 
     @cached_property
     def _works(self) -> PieceWorks:

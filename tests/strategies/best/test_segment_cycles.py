@@ -31,14 +31,18 @@ def pointwise(**changes: int) -> tuple[Target, SubGraph]:
 def test_a_piece_that_fits_moves_its_inputs_results_and_weights() -> None:
     """x and z 4,096 bytes each cross DRAM, both weights 256 bytes; nothing else takes as long."""
     target, part = pointwise()
-    assert SegmentCycles(target)(Split(part)) == Estimate(LAUNCH + dram(2 * 4096) + dram(512), 0)
+    assert SegmentCycles(target)(Split(part)) == Estimate(
+        LAUNCH + dram(2 * 4096) + dram(512), 0, dram(2 * 4096) + dram(512)
+    )
 
 
 def test_weights_that_fit_gb_are_fetched_once_by_all_pieces() -> None:
     target, part = pointwise()
     four = Split(part, ((axes_of(part)[0], 4),))
     found = SegmentCycles(target)(four)
-    assert found == Estimate(4 * (LAUNCH + dram(2 * 1024)) + dram(512), 0)
+    assert found == Estimate(
+        4 * (LAUNCH + dram(2 * 1024)) + dram(512), 0, 4 * dram(2 * 1024) + dram(512)
+    )
 
 
 def test_without_room_in_gb_each_piece_fetches_its_weights() -> None:
