@@ -85,6 +85,21 @@ RESOURCE_COLOURS: Mapping[str, str] = {
     "barrier": SAND,
 }
 """What a stretch of the critical path occupies, by the keys of the contract's `critical_path`."""
+WAITED_FOR = "data_"
+"""Beginning of the steps in which an engine waits for data."""
+STEP_COLOURS: Mapping[str, str] = {
+    "bound": GREY,
+    "other_clusters": SLATE,
+    "repeated": COFFEE,
+    "unfilled": WAIT_COLOURS["busy"],
+    **{
+        f"{WAITED_FOR}{of}": RESOURCE_COLOURS[of] for of in ("matrix", "vector", "dram", "gb", "lb")
+    },
+    **{wait: WAIT_COLOURS[wait] for wait in ("address", "channel", "barrier", "idle")},
+    "other_bytes": CAUSE_COLOURS["input"],
+    "dram_idle": STEEL,
+}
+"""What separates a run from its lower bound; other steps are causes of bytes."""
 UNDER_COLOUR = SAND
 """Ground of the time in which memory works for one layer while another computes."""
 MEMORY_COLOUR = GREY

@@ -16,6 +16,7 @@ def check_sound(report: Report) -> None:
     check_times(contract)
     check_bytes(contract, report)
     check_stalls(contract, report)
+    check_bound_steps(contract)
     check_memory(contract, report)
     check_engines(report)
     check_lists(contract, report)
@@ -40,6 +41,15 @@ def check_bytes(contract: dict[str, Any], report: Report) -> None:
         assert min(rows) >= 0  # type: ignore[type-var]
     assert contract["macs"] > 0
     assert contract["halo_macs"] >= 0
+
+
+def check_bound_steps(contract: dict[str, Any]) -> None:
+    found = contract["bound_steps"]["steps"]
+    assert next(iter(found)) == "bound"
+    assert found["bound"] == pytest.approx(contract["lower_bound_s"])
+    assert min(found.values()) > 0
+    assert sum(found.values()) == pytest.approx(contract["latency_s"])
+    assert contract["bound_steps"]["resource"] in ("matrix", "vector", "dram")
 
 
 def check_stalls(contract: dict[str, Any], report: Report) -> None:

@@ -29,9 +29,9 @@ PARTS = {
         "alternatives", "placing", "placing_far", "notes", "lower",
     ),
     "sim": (
-        "sweeps", "lifetimes", "checks", "trace", "stalls", "kernels", "longest_chain",
-        "bookings", "simulate", "overlap", "occupancy", "ledger", "layers_in_flight",
-        "critical_path",
+        "sweeps", "lifetimes", "checks", "trace", "stalls", "data_sources", "kernels",
+        "longest_chain", "bookings", "simulate", "overlap", "occupancy", "ledger",
+        "layers_in_flight", "critical_path",
     ),
     "verify": ("single_op", "local", "static", "faults", "replay", "verify"),
     "report": (

@@ -57,6 +57,13 @@ class _Identity(TypedDict):
     program_sha256: str
 
 
+class BoundStepsEntry(TypedDict):
+    """From the lower bound to the latency: the bound's resource, and seconds per step."""
+
+    resource: str
+    steps: Mapping[str, float]
+
+
 class _Times(TypedDict):
     """Latency, the bounds below it, and the seconds per resource on the critical path."""
 
@@ -68,6 +75,7 @@ class _Times(TypedDict):
     plan_bound_s: float
     program_critical_path_s: float
     gap: float
+    bound_steps: BoundStepsEntry
     critical_path: Mapping[str, float]
     compulsory_dram_bytes: int
 
@@ -266,6 +274,10 @@ def _times(outcome: Outcome, need: ModelNeed) -> _Times:
         "plan_bound_s": found.plan_bound_s,
         "program_critical_path_s": found.critical_path_s,
         "gap": latency_s / found.lower_bound_s,
+        "bound_steps": {
+            "resource": found.steps.resource,
+            "steps": dict(found.steps.seconds),
+        },
         "critical_path": _critical_path(outcome),
         "compulsory_dram_bytes": found.compulsory_bytes,
     }

@@ -2,7 +2,8 @@
 
 - `trace.py`: Trace: start and end per instruction, and what it waited for.
 - `simulate.py`: the simulation. `checks/` verifies Program and Trace, `kernels/` bounds kernels.
-- `stalls.py`: per engine, the reason of every cycle in which it is not busy.
+- `stalls.py`: per engine, the reason of every cycle in which it is not busy. `data_sources.py`:
+  where the data come from that it waits for.
 - `bookings.py`, `ledger.py`: every byte over DRAM and GB with its cause; the sums.
 - `lifetimes.py`, `occupancy.py`: live cycles per buffer; live bytes of LB and GB over time and per
   layer.

@@ -7,6 +7,7 @@ import numpy as np
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.products.arrays import frozen, int64, owners
 from graphturbo_core.products.program import IntArray, Program
+from graphturbo_core.sim.data_sources import data_sources
 from graphturbo_core.sim.longest_chain import longest_chain_cycles
 from graphturbo_core.sim.stalls import Timing, account
 from graphturbo_core.sim.trace import Trace
@@ -88,8 +89,10 @@ def _trace(program: Program, state: State, opens: IntArray, closes: IntArray) ->
         conflict_at=int64(program.conflict_at),
         conflict=int64(program.conflict),
         is_address=int64(program.is_address_conflict),
+        data_source=data_sources(program),
     )
-    wait, wait_on, channel_wait, stalls = account(timing, len(program.engines), makespan)
+    wait, wait_on, channel_wait, *by_engine = account(timing, len(program.engines), makespan)
+    stalls, data_waits = map(frozen, by_engine)
     return Trace(
         program=program,
         start=frozen(start),
@@ -97,7 +100,8 @@ def _trace(program: Program, state: State, opens: IntArray, closes: IntArray) ->
         wait=frozen(wait.astype(np.int8)),
         wait_on=frozen(wait_on.astype(np.int32)),
         channel_wait_cycles=frozen(channel_wait),
-        stalls=frozen(stalls),
+        stalls=stalls,
+        data_waits=data_waits,
         segment_open=frozen(opens),
         segment_close=frozen(closes),
         makespan=makespan,

@@ -17,7 +17,7 @@ class Timing(NamedTuple):
     """Input of the accounting, one entry per instruction; conflicts as CSR.
 
     `opening`: cycle at which the segment opened. `admitted_by`: the instruction that left the last
-    of its channel queues.
+    of its channel queues. `data_source`: a `DataSource`.
     """
 
     engine: IntArray
@@ -29,6 +29,7 @@ class Timing(NamedTuple):
     conflict_at: IntArray
     conflict: IntArray
     is_address: IntArray
+    data_source: IntArray
 
 
 @compiled_part
@@ -56,9 +57,10 @@ def _last_reason(timing: Timing, i: int) -> tuple[int, int, int]:
 @compiled
 def account(
     timing: Timing, engines: int, makespan: int
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
     """Per instruction `wait`, `wait_on`, `channel_wait_cycles`; `stalls[engine, class]` in cycles.
 
+    At last `data_waits[engine, source]`: the cycles of class DATA by what they waited for.
     The gap before instruction i is [free, start). Until `ready` it counts for the reason that ended
     last, from then on for the channels.
     """
@@ -67,6 +69,7 @@ def account(
     wait_on = np.full(n, -1, np.int64)
     channel_wait = np.zeros(n, np.int64)
     stalls = np.zeros((engines, 6), np.int64)
+    data_waits = np.zeros((engines, 5), np.int64)
     free_at = np.zeros(engines, np.int64)
     for i in range(n):
         engine = timing.engine[i]
@@ -74,6 +77,8 @@ def account(
         ready, reason, on = _last_reason(timing, i)
         if ready > free:
             stalls[engine, reason] += ready - free
+            if reason == DATA:
+                data_waits[engine, timing.data_source[on]] += ready - free
             wait[i] = reason
             wait_on[i] = on
             free = ready
@@ -87,4 +92,4 @@ def account(
         free_at[engine] = timing.start[i] + timing.hold[i]
     for engine in range(engines):
         stalls[engine, IDLE] += makespan - free_at[engine]
-    return wait, wait_on, channel_wait, stalls
+    return wait, wait_on, channel_wait, stalls, data_waits

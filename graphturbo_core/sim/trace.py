@@ -33,7 +33,8 @@ class Trace:
     `wait`: the class of the last reason for which the instruction waited (BUSY: it did not wait).
     `wait_on`: the instruction of that reason (-1: none). `channel_wait_cycles`: cycles in channel
     queues. `stalls[e, w]`: cycles of engine e in class w; every row sums to `makespan`.
-    `segment_open` and `segment_close`: cycles.
+    `data_waits[e, d]`: those in class DATA by `DataSource` of what they waited for. `segment_open`
+    and `segment_close`: cycles.
     """
 
     program: Program = field(repr=False)
@@ -43,6 +44,7 @@ class Trace:
     wait_on: NDArray[np.int32]
     channel_wait_cycles: IntArray
     stalls: IntArray
+    data_waits: IntArray
     segment_open: IntArray
     segment_close: IntArray
     makespan: int
@@ -86,6 +88,7 @@ class Trace:
             program, self.start, self.end, self.segment_open, self.segment_close
         )
         invariants.check_stalls(program, self.stalls, self.makespan)
+        invariants.check_data_waits(program, self.data_waits, self.stalls[:, Wait.DATA])
         live = live_intervals(program, self.start, self.end, self.makespan)
         invariants.check_capacity(program)
         invariants.check_bytes(program, *live)

@@ -4,6 +4,7 @@
 - `group_tables.py`, `layer_tables.py`, `pass_tables.py`, `tables.py`: rows of tables, capped, names
   made safe.
 - `memory.py`: LB and GB per layer with capacity lines.
-- `accounting.py`: stalls, critical path, ledger and busy cycles as stacked bars.
+- `accounting.py`: stalls, critical path, ledger and busy cycles as stacked bars. `bound_steps.py`:
+  what separates a run from its lower bound.
 - `roofline.py`: layers under the chip's roofs.
 """

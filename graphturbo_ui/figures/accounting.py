@@ -94,7 +94,7 @@ def stall_figure(*reports: Report, names: str = "AB") -> go.Figure:
     )
     figure.update_xaxes(title_text="share of the makespan (%), mean of all engines", range=[0, 100])
     figure.update_yaxes(title_text="engine kind · run", autorange="reversed")
-    return _laid_out(figure, len(rows), NO_ENGINES)
+    return laid_out(figure, len(rows), NO_ENGINES)
 
 
 def path_rows(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
@@ -137,7 +137,7 @@ def path_figure(*reports: Report, names: str = "AB") -> go.Figure:
     )
     figure.update_xaxes(title_text="time of the whole batch (ms)", rangemode="tozero")
     figure.update_yaxes(title_text="run", autorange="reversed")
-    return _laid_out(figure, len(runs) if rows else 0, NO_PATH)
+    return laid_out(figure, len(runs) if rows else 0, NO_PATH)
 
 
 def ledger_rows(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
@@ -177,7 +177,7 @@ def ledger_figure(*reports: Report, names: str = "AB") -> go.Figure:
     figure.update_yaxes(autorange="reversed")
     figure.update_yaxes(title_text="run", col=1)
     has_bytes = any(row["bytes"] for report in reports for row in report.tables["ledger"])
-    return _laid_out(figure, len(runs) if has_bytes else 0, NO_BYTES)
+    return laid_out(figure, len(runs) if has_bytes else 0, NO_BYTES)
 
 
 def cause_text(cause: str) -> str:
@@ -222,7 +222,7 @@ def busy_figure(*reports: Report, names: str = "AB") -> go.Figure:
     figure.update_yaxes(title_text="busy per sample<br>(µs, mean engine)", rangemode="tozero")
     count = sum(len(report.tables["layers"]) for report in reports)
     height = HEIGHT_OF_A_RUN_PX * max(1, len(named)) + FRAME_PX
-    return _laid_out(figure, count, NO_LAYERS).update_layout(height=height)
+    return laid_out(figure, count, NO_LAYERS).update_layout(height=height)
 
 
 def busy_targets(*reports: Report, names: str = "AB") -> list[list[Selection]]:
@@ -248,7 +248,8 @@ def _busy_bar(name: str, report: Report, kind: str, is_first: bool, colour: str)
     )
 
 
-def _laid_out(figure: go.Figure, bars: int, empty: str) -> go.Figure:
+def laid_out(figure: go.Figure, bars: int, empty: str) -> go.Figure:
+    """The figure with room for its bars and its legend; without bars it says that it is empty."""
     figure.update_layout(
         barmode="stack",
         height=BAR_PX * bars + FRAME_PX,

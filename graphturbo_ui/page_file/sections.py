@@ -24,6 +24,7 @@ from graphturbo_ui.figures.accounting import (
     stall_figure,
     stall_table,
 )
+from graphturbo_ui.figures.bound_steps import bound_step_figure, bound_step_rows
 from graphturbo_ui.figures.buffers import address_summary
 from graphturbo_ui.figures.canvases import address_bytes, gantt_bytes, graph_bytes
 from graphturbo_ui.figures.group_tables import graph_summary, group_table
@@ -98,6 +99,12 @@ def sections_of(reports: Sequence[Report], names: str) -> list[Mapping[str, obje
     ]
     time = [
         figure("Roofline", "MAC/s of layers under the roofs", roofline_figure, told(left_out_text)),
+        figure(
+            "From the lower bound to the time",
+            "What separates each run from its lower bound",
+            bound_step_figure,
+        ),
+        listing("from the lower bound to the time", bound_step_rows),
         figure("Critical path", "Time of each resource on the critical path", path_figure),
         listing("critical path", path_rows),
         figure("What the engines did", "Shares of the makespan", stall_figure),

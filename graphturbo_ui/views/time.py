@@ -18,6 +18,7 @@ from graphturbo_ui.figures.accounting import (
     stall_figure,
     stall_table,
 )
+from graphturbo_ui.figures.bound_steps import bound_step_figure, bound_step_rows
 from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table, samples_text
 from graphturbo_ui.figures.roofline import left_out_text, roofline_figure, roofline_targets
 from graphturbo_ui.glossary import define
@@ -28,6 +29,11 @@ ROOFLINE = (
     "A dot is a layer in one round on one cluster: its multiply-accumulates over the time from its "
     "first start to its last end in each kernel. Layers that overlap share that time. Under the "
     "slope DRAM limits it, under the flat roof the matrix engines do. A click selects the layer."
+)
+STEPS = (
+    "Each bar is as long as the run. It begins with the lower bound of the resource that is named "
+    "beside it. Then follow what this resource does beyond that, and what it waits for (mean of "
+    "its engines). Waits for data are hatched."
 )
 PATH = (
     "Each bar is as long as the run. Its parts are what the run waited for, step by step from its "
@@ -53,6 +59,10 @@ def time(runs: Runs) -> None:
         "Achieved MAC/s of every layer over its operational intensity, under the chip's roofs",
         told(roofline_targets, runs), runs,
     )  # fmt: skip
+    st.markdown("**From the lower bound to the time**", help=f"{STEPS} {define('lower bound')}")
+    words = "Time of each run, cut into its lower bound and what separates it from that"
+    chart(view("bound_steps", bound_step_figure, runs), "bound_steps", words, runs)
+    table("from the lower bound to the time", bound_step_rows, runs)
     st.markdown("**Critical path**", help=f"{PATH} {define('critical path')}")
     words = "Time of each resource on the critical path"
     chart(view("path", path_figure, runs), "path", words, runs)

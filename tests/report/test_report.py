@@ -11,6 +11,7 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.plan import Binding
 from graphturbo_core.products.program import Cause, Memory
+from graphturbo_core.report.bounds.bound_steps import BoundSteps
 from graphturbo_core.report.bounds.bounds import Bounds
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.group_rows import _counted, _named, binding_text
@@ -25,6 +26,7 @@ CONTRACT_KEYS = [
     "rounds", "notes", "assumptions", "version", "program_sha256", "latency_s",
     "throughput_per_s", "cycles",
     "lower_bound_s", "lower_bound_terms", "plan_bound_s", "program_critical_path_s", "gap",
+    "bound_steps",
     "critical_path", "kernels", "instructions",
     "sub_graphs_fine", "groups", "order", "dram_read_bytes", "dram_write_bytes", "gb_read_bytes",
     "gb_write_bytes", "core_to_core_bytes", "compulsory_dram_bytes", "dram_ledger", "macs",
@@ -270,9 +272,9 @@ def test_bindings_are_the_vendors_nested_lists() -> None:
 
 
 def test_a_broken_bound_is_a_bug() -> None:
-    Bounds(1.0, 2.0, 3.0, 0, {}).check(3.0)
+    Bounds(1.0, 2.0, 3.0, 0, {}, BoundSteps("dram", {})).check(3.0)
     with pytest.raises(InvariantError, match=r"program_critical_path_s 3\.0 exceeds 2\.9"):
-        Bounds(1.0, 2.0, 3.0, 0, {}).check(2.9)
+        Bounds(1.0, 2.0, 3.0, 0, {}, BoundSteps("dram", {})).check(2.9)
 
 
 def test_a_byte_without_a_cause_is_a_bug() -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from graphturbo_core.products.program import Engine
+from graphturbo_core.products.program import Engine, InstructionKind, Memory
+from graphturbo_core.sim.data_sources import DataSource
 from graphturbo_core.sim.trace import Wait
 
 from .programs import Step
@@ -128,16 +129,36 @@ class Reference:
             counts[self._class_at(engine, cycle)] += 1
         return counts
 
+    def data_waits(self, engine: Engine) -> list[int]:
+        """Cycles in which it waits for data, by what brings them."""
+        counts = [0] * len(DataSource)
+        for cycle in range(self.closed[-1]):
+            kind, on = self._reason_at(engine, cycle)
+            if kind is Wait.DATA:
+                counts[source(self.steps[on])] += 1
+        return counts
+
     def _class_at(self, engine: Engine, cycle: int) -> Wait:
+        return self._reason_at(engine, cycle)[0]
+
+    def _reason_at(self, engine: Engine, cycle: int) -> tuple[Wait, int]:
         free = 0
         for i, step in enumerate(self.steps):
             if step.find() != engine:
                 continue
             stop = self.start[i] + step.hold_cycles
             if cycle < self.start[i]:
-                ready, kind, _ = self.reason(i, free)
-                return kind if cycle < ready else Wait.CHANNEL
+                ready, kind, on = self.reason(i, free)
+                return (kind, on) if cycle < ready else (Wait.CHANNEL, -1)
             if cycle < stop:
-                return Wait.BUSY
+                return Wait.BUSY, -1
             free = stop
-        return Wait.IDLE
+        return Wait.IDLE, -1
+
+
+def source(step: Step) -> DataSource:
+    """What brings a step's data: the name of an engine, or of the farther memory."""
+    if step.kind is InstructionKind.COMPUTE:
+        return DataSource[step.find().kind.name]
+    ends = {Memory(end).name for end in (step.source, step.target)}
+    return next(DataSource[name] for name in ("DRAM", "GB", "LB") if any(name in e for e in ends))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphturbo_core.products.program import InstructionKind, Memory
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 
@@ -29,6 +30,9 @@ def _step(draw: st.DrawFn, index: int, segment: int) -> Step:
         data=draw(earlier),
         address=draw(earlier),
         segment=segment,
+        kind=InstructionKind.LOAD if is_move else InstructionKind.COMPUTE,
+        source=draw(st.sampled_from(Memory)) if is_move else -1,
+        target=draw(st.sampled_from((Memory.LB_DATA, Memory.LB_WEIGHT))) if is_move else -1,
     )
 
 
@@ -52,6 +56,8 @@ def test_equal_to_stepping_every_cycle(case: tuple[list[Step], list[tuple[int, i
     assert trace.segment_open.tolist() == expected.opened
     assert trace.segment_close.tolist() == expected.closed
     assert trace.stalls.tolist() == [expected.stalls(e) for e in trace.program.engines]
+    waits = [expected.data_waits(e) for e in trace.program.engines]
+    assert trace.data_waits.tolist() == waits
     found = list(zip(trace.wait.tolist(), trace.wait_on.tolist(), strict=True))
     assert found == [(int(wait), on) for wait, on in expected.waits()]
     assert trace.makespan >= trace.longest_chain_cycles

@@ -67,6 +67,14 @@ def test_stalls_sum_to_the_makespan() -> None:
         replace(trace, stalls=trace.stalls + np.array([1, 0, 0, 0, 0, 0])).check()
 
 
+def test_waits_for_data_sum_to_their_class() -> None:
+    trace = simulate(build([Step((MATRIX, 0), hold=5), Step((VECTOR, 0), hold=1, data=[0])]))
+    assert trace.data_waits.tolist() == [[0] * 5, [5, 0, 0, 0, 0]]
+    more = trace.data_waits + np.array([[0] * 5, [0, 0, 1, 0, 0]])
+    with pytest.raises(InvariantError, match="core 0 vector waits 5 cycles for data"):
+        replace(trace, data_waits=more).check()
+
+
 def test_end_follows_from_start() -> None:
     trace = simulate(build([Step((MATRIX, 0), hold=5)]))
     with pytest.raises(InvariantError, match="ends at 6, not at 5"):

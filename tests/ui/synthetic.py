@@ -181,6 +181,21 @@ def _overlap(is_coarse):
     }
 
 
+def _steps(bound_s, latency_s, is_coarse):
+    """Steps from the lower bound: A is bound by its matrix engines, B by DRAM."""
+    rest = latency_s - bound_s
+    if is_coarse:
+        return {
+            "resource": "dram",
+            "steps": {"bound": bound_s, "spill": 0.25 * rest, "dram_idle": 0.75 * rest},
+        }
+    steps = {"unfilled": 0.25, "data_dram": 0.5, "data_gb": 0.125, "barrier": 0.125}
+    return {
+        "resource": "matrix",
+        "steps": {"bound": bound_s, **{step: part * rest for step, part in steps.items()}},
+    }
+
+
 def _path(latency_s, is_coarse):
     dram = 0.3 if is_coarse else 0.9
     keys = ("matrix", "vector", "move", "dram", "gb", "lb", "link", "latency", "launch", "barrier")
@@ -302,6 +317,7 @@ def _contract(strategy, cycles, tables, instructions):
         "plan_bound_s": cycles * 2e-10,
         "program_critical_path_s": cycles * 3e-10,
         "gap": 10.0 * rounds,
+        "bound_steps": _steps(cycles * 1e-10, cycles * rounds * 1e-9, is_coarse),
         "critical_path": _path(cycles * rounds * 1e-9, is_coarse),
         "kernels": len(tables["groups"]),
         "instructions": instructions,

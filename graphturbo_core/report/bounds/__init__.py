@@ -5,5 +5,6 @@
 - `regions.py`: Region: the part of a tensor that outputs need.
 - `need.py`: what the outputs need, element by element.
 - `engine_bounds.py`: fewest cycles of each kind of engine, with the proof.
+- `bound_steps.py`: what separates the latency from the bound of model and chip.
 - `bounds.py`: bounds of model and chip, of the plan's shares, and of the program.
 """

@@ -9,6 +9,7 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.products.program import Program
+from graphturbo_core.report.bounds.bound_steps import BoundSteps, bound_steps
 from graphturbo_core.report.bounds.engine_bounds import engine_load
 from graphturbo_core.report.bounds.need import ModelNeed, computed_outputs, model_need
 from graphturbo_core.report.bounds.regions import Region, region_of
@@ -28,7 +29,8 @@ ROUNDING = 1e-9
 class Bounds:
     """Lower bounds of the latency in seconds, and the distinct bytes of the whole batch.
 
-    `terms_s`: lower bound per resource; the largest is the lower bound of the run.
+    `terms_s`: lower bound per resource; the largest is the lower bound of the run. `steps`: from it
+    to the latency.
     """
 
     lower_bound_s: float
@@ -36,6 +38,7 @@ class Bounds:
     critical_path_s: float
     compulsory_bytes: int
     terms_s: Mapping[str, float]
+    steps: BoundSteps
 
     def check(self, latency_s: float) -> None:
         """Compares the latency with the three bounds.
@@ -78,6 +81,7 @@ def bounds(outcome: Outcome, need: ModelNeed) -> Bounds:
         ),
         compulsory_bytes=compulsory_bytes(outcome.model, need, number_format),
         terms_s=terms,
+        steps=bound_steps(outcome, terms),
     )
     found.check(outcome.makespan / outcome.hardware.clock_hz)
     return found

@@ -96,14 +96,14 @@ def stall_shares(outcome: Outcome) -> dict[str, dict[str, float]]:
         cycles, engines = np.zeros(len(Wait), np.int64), 0
         for size, trace in outcome.traces.items():
             times = np.array([e.cores * (e.kind is kind) for e in trace.program.engines], np.int64)
-            cycles += outcome.repeats[size] * _in_classes(trace, outcome.busy[size], times)
+            cycles += outcome.repeats[size] * wait_cycles(trace, outcome.busy[size], times)
             engines = int(times.sum())
         shares[kind.value] = _shares(cycles, per_engine * engines)
     _check_shares(shares)
     return shares
 
 
-def _in_classes(trace: Trace, busy: IntArray, times: NDArray[np.int64]) -> NDArray[np.int64]:
+def wait_cycles(trace: Trace, busy: IntArray, times: NDArray[np.int64]) -> NDArray[np.int64]:
     """Cycles by `Wait` of all engines; `times`: number of cores that each engine represents.
 
     Cycles in which a simulated engine is occupied but the represented engines are not busy count as

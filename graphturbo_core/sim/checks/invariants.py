@@ -109,6 +109,14 @@ def check_stalls(program: Program, stalls: IntArray, makespan: int) -> None:
         raise InvariantError("TRACE_STALLS", what)
 
 
+def check_data_waits(program: Program, data_waits: IntArray, waited: IntArray) -> None:
+    """Check that each engine's waits for data, by what they waited for, sum to `waited`."""
+    sums = data_waits.sum(axis=1)
+    if (at := _first((sums != waited) | (data_waits < 0).any(axis=1))) is not None:
+        what = f"{program.engines[at].label} waits {waited[at]} cycles for data: {data_waits[at]}"
+        raise InvariantError("TRACE_DATA_WAITS", what)
+
+
 def check_capacity(program: Program) -> None:
     """Check that every buffer is inside its memory.
 

@@ -11,8 +11,10 @@ import pytest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.report.bounds import bound_steps as core_steps
 from graphturbo_core.report.report import Report
-from graphturbo_ui.figures import accounting, roofline
+from graphturbo_core.sim.data_sources import DataSource
+from graphturbo_ui.figures import accounting, bound_steps, roofline
 from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table
 from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, WAIT_COLOURS
 from graphturbo_ui.session.selection import Selection
@@ -178,6 +180,41 @@ def test_busy_time_is_cycles_over_engines():
     assert [len(points) for points in accounting.busy_targets(a, b)] == [1] * 8
     none = replace(report, tables={**report.tables, "layers": ()})
     assert accounting.busy_figure(none).layout.annotations[-1].text == accounting.NO_LAYERS
+
+
+def test_steps_from_the_lower_bound_are_as_long_as_the_run():
+    """A is bound by its matrix engines, B by DRAM; waits for data are hatched."""
+    a, b = synthetic_report(), synthetic_report("graphturbo@16")
+    figure = bound_steps.bound_step_figure(a, b)
+    assert figure.layout.xaxis.title.text == "time of the whole batch (ms)"
+    assert figure.data[0].name == "lower bound"
+    assert figure.data[0].y == ("matrix engines · A", "DRAM · B")
+    bars = {bar.name: tuple(bar.x) for bar in figure.data}
+    for run, report in enumerate((a, b)):
+        whole_ms = 1e3 * report.contract["latency_s"]
+        assert sum(bar[run] for bar in bars.values()) == pytest.approx(whole_ms)
+        assert bars["lower bound"][run] == pytest.approx(1e3 * report.contract["lower_bound_s"])
+    assert bars["waits for data from DRAM"][0] == pytest.approx(4 * bars["launch or barrier"][0])
+    assert bars["waits for data from DRAM"][1] == bars["spills"][0] == 0
+    hatched = {bar.name for bar in figure.data if bar.marker.pattern.shape}
+    assert hatched == {"waits for data from DRAM", "waits for data from GB"}
+    rows = bound_steps.bound_step_rows(a, b)
+    assert {(row["run"], row["bound by"]) for row in rows} == {
+        ("A", "matrix engines"), ("B", "DRAM"),
+    }  # fmt: skip
+    shares = [row["share of the latency (%)"] for row in rows if row["run"] == "B"]
+    assert sum(shares) == pytest.approx(100)
+
+
+def test_every_step_has_words_and_a_colour():
+    engines = [f"data_{source.name.lower()}" for source in DataSource]
+    engines += [wait.name.lower() for wait in core_steps.WAITS]
+    engines += [core_steps.BOUND, core_steps.OTHER_CLUSTERS, core_steps.REPEATED]
+    dram = [cause.name.lower() for cause in core_steps.MORE_BYTES]
+    dram += [core_steps.OTHER_BYTES, core_steps.DRAM_IDLE]
+    steps = [*engines, core_steps.UNFILLED, *dram]
+    assert sorted(bound_steps.STEP_WORDS) == sorted(steps)
+    assert all(bound_steps._colour(step) for step in steps)
 
 
 def test_the_critical_path_is_as_long_as_the_run_and_in_milliseconds():

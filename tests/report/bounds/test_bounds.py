@@ -23,7 +23,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.full import SLOW
 from tests.models import graph_of, model_bytes
-from tests.report.random_schedules import file_of, random_schedule
+from tests.report.bounds.random_schedules import file_of, random_schedule
 from tests.strategies.plans import make_plan
 
 GHZ = 1e9
