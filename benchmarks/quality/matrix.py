@@ -25,7 +25,8 @@ Key = tuple[str, str, str]
 Run = Mapping[str, Any]
 """`share` of the lower bound, `strategy` with its cluster batch, seconds; or the code `refused`.
 
-`is_earlier`: an earlier state of the search gave it.
+`is_earlier`: an earlier state of the search gave it. `resource` of the bound and, by step from it,
+`steps` as shares of the latency; runs that were kept before have none.
 """
 
 
@@ -71,12 +72,16 @@ def _run(imports: Imports, request: RunRequest) -> Run:
     answer = report_or_code(imports, request)
     if isinstance(answer, str):
         return {"refused": answer}
-    contract = answer.contract
+    contract, steps = answer.contract, answer.contract["bound_steps"]
     return {
         "strategy": contract["strategy"],
         "share": round(contract["lower_bound_s"] / contract["latency_s"], 4),
         "cycles": contract["cycles"],
         "seconds": round(contract["schedule_seconds"], 1),
+        "resource": steps["resource"],
+        "steps": {
+            name: round(own / contract["latency_s"], 4) for name, own in steps["steps"].items()
+        },
     }
 
 

@@ -17,7 +17,7 @@ STEP_WORDS: Mapping[str, str] = {
     "bound": "lower bound",
     "other_clusters": "other clusters could help",
     "repeated": "work repeated where pieces overlap",
-    "unfilled": "unfilled array, other work",
+    "unfilled": "work beyond the bound",
     "data_matrix": "waits for matrix work",
     "data_vector": "waits for vector work",
     "data_dram": "waits for data from DRAM",
@@ -60,8 +60,8 @@ def bound_step_rows(*reports: Report, names: str = "AB") -> list[dict[str, objec
 def bound_step_figure(*reports: Report, names: str = "AB") -> go.Figure:
     """A bar per run as long as its latency, the lower bound first."""
     rows = bound_step_rows(*reports, names=names)
-    labels = list(dict.fromkeys(f"{row['bound by']} · {row['run']}" for row in rows))
-    found = {(f"{row['bound by']} · {row['run']}", row["step"]): row for row in rows}
+    found = {(f"{row['run']} · {row['bound by']}", row["step"]): row for row in rows}
+    labels = list(dict.fromkeys(label for label, _ in found))
     figure = go.Figure(
         [
             go.Bar(
@@ -77,7 +77,7 @@ def bound_step_figure(*reports: Report, names: str = "AB") -> go.Figure:
         ]
     )
     figure.update_xaxes(title_text="time of the whole batch (ms)", rangemode="tozero")
-    figure.update_yaxes(title_text="resource of the bound · run", autorange="reversed")
+    figure.update_yaxes(title_text="run", autorange="reversed")
     return laid_out(figure, len(labels), NO_TIME)
 
 

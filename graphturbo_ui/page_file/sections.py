@@ -104,7 +104,7 @@ def sections_of(reports: Sequence[Report], names: str) -> list[Mapping[str, obje
             "What separates each run from its lower bound",
             bound_step_figure,
         ),
-        listing("from the lower bound to the time", bound_step_rows),
+        listing("steps from the lower bound", bound_step_rows),
         figure("Critical path", "Time of each resource on the critical path", path_figure),
         listing("critical path", path_rows),
         figure("What the engines did", "Shares of the makespan", stall_figure),

@@ -32,8 +32,8 @@ ROOFLINE = (
 )
 STEPS = (
     "Each bar is as long as the run. It begins with the lower bound of the resource that is named "
-    "beside it. Then follow what this resource does beyond that, and what it waits for (mean of "
-    "its engines). Waits for data are hatched."
+    "beside it. Then follow what this resource does beyond that, such as tiles that do not fill an "
+    "array, and what it waits for (mean of its engines). Waits for data are hatched."
 )
 PATH = (
     "Each bar is as long as the run. Its parts are what the run waited for, step by step from its "
@@ -62,7 +62,7 @@ def time(runs: Runs) -> None:
     st.markdown("**From the lower bound to the time**", help=f"{STEPS} {define('lower bound')}")
     words = "Time of each run, cut into its lower bound and what separates it from that"
     chart(view("bound_steps", bound_step_figure, runs), "bound_steps", words, runs)
-    table("from the lower bound to the time", bound_step_rows, runs)
+    table("steps from the lower bound", bound_step_rows, runs)
     st.markdown("**Critical path**", help=f"{PATH} {define('critical path')}")
     words = "Time of each resource on the critical path"
     chart(view("path", path_figure, runs), "path", words, runs)

@@ -87,14 +87,14 @@ def test_names_are_not_markup() -> None:
     assert text.count("<img src=x") == plain.count("<img src=x") == 0
     assert "{{ 7 * 7 }}" in text
     figures = re.findall(r'<script type="application/json">(.*?)</script>', text)
-    assert len(figures) == 6
+    assert len(figures) == 7
     assert all("<" not in figure and json.loads(figure)["data"] for figure in figures)
     assert any("<" in json.dumps(json.loads(figure)) for figure in figures), "there is markup in it"
 
 
 def test_scripts_and_styles_end_where_their_element_ends() -> None:
     text = page_html(*fine_and_coarse(), origin=ORIGIN)
-    assert len(re.findall(r"<script\b", text)) == len(re.findall(r"</script>", text)) == 16
+    assert len(re.findall(r"<script\b", text)) == len(re.findall(r"</script>", text)) == 17
     assert "https://" not in text
 
 

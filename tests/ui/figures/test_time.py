@@ -188,7 +188,7 @@ def test_steps_from_the_lower_bound_are_as_long_as_the_run():
     figure = bound_steps.bound_step_figure(a, b)
     assert figure.layout.xaxis.title.text == "time of the whole batch (ms)"
     assert figure.data[0].name == "lower bound"
-    assert figure.data[0].y == ("matrix engines · A", "DRAM · B")
+    assert figure.data[0].y == ("A · matrix engines", "B · DRAM")
     bars = {bar.name: tuple(bar.x) for bar in figure.data}
     for run, report in enumerate((a, b)):
         whole_ms = 1e3 * report.contract["latency_s"]
