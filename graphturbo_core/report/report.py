@@ -72,6 +72,8 @@ class Report:
       reasons*  group, is_merged (a merge that was made, else one refused), cause, times (merges),
                 fewest_pieces, most_pieces (of the parts), other_layer (of the neighbour; -1: none)
       next_best*  group, how (split, divided, joined), groups, pieces, along, more_cycles; of `best`
+      otherwise*  layers, is_rest (all others), groups, kernels, cycles (of a round by the paper's
+                method), best_groups, best_kernels, best_cycles (of the same layers); of `best`
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
       wait_on, size_bytes, busy (cycles, summed over the cores that it represents).

@@ -21,6 +21,7 @@ from graphturbo_core.report.rows.graph_rows import (
 from graphturbo_core.report.rows.group_rows import GroupRow, group_rows
 from graphturbo_core.report.rows.layer_rows import LayerRow
 from graphturbo_core.report.rows.overlap_rows import StretchRow, stretch_rows
+from graphturbo_core.report.rows.partition.otherwise import OtherwiseRow, otherwise_rows
 from graphturbo_core.report.rows.partition.pieces import PieceRow, piece_rows
 from graphturbo_core.report.rows.partition.reasons import (
     NextBestRow,
@@ -84,6 +85,7 @@ class Tables(TypedDict):
     pieces: NotRequired[tuple[PieceRow, ...]]
     reasons: NotRequired[tuple[ReasonRow, ...]]
     next_best: NotRequired[tuple[NextBestRow, ...]]
+    otherwise: NotRequired[tuple[OtherwiseRow, ...]]
 
 
 def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | None) -> Tables:
@@ -117,4 +119,5 @@ def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | Non
         "pieces": tuple(piece_rows(outcome)),
         "reasons": tuple(reason_rows(outcome)),
         "next_best": tuple(next_best_rows(outcome)),
+        "otherwise": tuple(otherwise_rows(outcome)),
     }

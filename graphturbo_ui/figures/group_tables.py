@@ -45,6 +45,29 @@ def group_table(*reports: Report, names: str = BOTH) -> Table:
     ]
 
 
+def otherwise_table(*reports: Report, names: str = BOTH) -> Table:
+    """A row per stretch of layers in which the paper's method decides otherwise than `best`.
+
+    Times are of all rounds of a cluster.
+    """
+    return [
+        {
+            "run": name,
+            "layers": safe_text(row["layers"]),
+            "sub-graphs, paper": row["groups"],
+            "sub-graphs, best": row["best_groups"],
+            "kernels, paper": None if row["is_rest"] else row["kernels"],
+            "kernels, best": None if row["is_rest"] else row["best_kernels"],
+            "paper (ms)": row["cycles"] * scale,
+            "best (ms)": row["best_cycles"] * scale,
+            "saved (ms)": (row["cycles"] - row["best_cycles"]) * scale,
+        }
+        for name, report in zip(names, reports, strict=False)
+        for scale in [1e3 * seconds_per_cycle(report) * report.contract["rounds"]]
+        for row in report.tables["otherwise"]
+    ]
+
+
 def group_selections(*reports: Report, names: str = BOTH) -> list[Selection]:
     """What each row of `group_table` stands for."""
     return [

@@ -19,11 +19,12 @@ from graphturbo_ui.figures.accounting import (
     stall_table,
 )
 from graphturbo_ui.figures.bound_steps import bound_step_figure, bound_step_rows
+from graphturbo_ui.figures.group_tables import otherwise_table
 from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table, samples_text
 from graphturbo_ui.figures.roofline import left_out_text, roofline_figure, roofline_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import nothing, table, table_to_pick, told, view
+from graphturbo_ui.shown import nothing, reports_of, table, table_to_pick, told, view
 
 ROOFLINE = (
     "A dot is a layer in one round on one cluster: its multiply-accumulates over the time from its "
@@ -34,6 +35,10 @@ STEPS = (
     "Each bar is as long as the run. It begins with the lower bound of the resource that is named "
     "beside it. Then follow what this resource does beyond that, such as tiles that do not fill an "
     "array, and what it waits for (mean of its engines). Waits for data are hatched."
+)
+OTHERWISE = (
+    "Between two common ends of sub-graphs, what `graphturbo` would do with the same layers at the "
+    "same cluster batch. Both times are simulated, and each column sums to its plan's time."
 )
 PATH = (
     "Each bar is as long as the run. Its parts are what the run waited for, step by step from its "
@@ -63,6 +68,7 @@ def time(runs: Runs) -> None:
     words = "Time of each run, cut into its lower bound and what separates it from that"
     chart(view("bound_steps", bound_step_figure, runs), "bound_steps", words, runs)
     table("steps from the lower bound", bound_step_rows, runs)
+    _otherwise(runs)
     st.markdown("**Critical path**", help=f"{PATH} {define('critical path')}")
     words = "Time of each resource on the critical path"
     chart(view("path", path_figure, runs), "path", words, runs)
@@ -85,6 +91,14 @@ def time(runs: Runs) -> None:
         "Layers as CSV", partial(told, _csv, runs), "layers.csv", "text/csv", key="take_layers",
         on_click="ignore", icon=":material/download:",
     )  # fmt: skip
+
+
+def _otherwise(runs: Runs) -> None:
+    """What the paper's method decides otherwise; its place is empty without a search."""
+    with st.container():
+        if any(report.tables["otherwise"] for report in reports_of(runs)):
+            st.markdown("**What the paper's method decides otherwise**", help=OTHERWISE)
+            st.dataframe(view("otherwise", otherwise_table, runs), hide_index=True)
 
 
 def _csv(*reports: Report, names: str) -> str:

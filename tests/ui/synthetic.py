@@ -59,6 +59,7 @@ def synthetic_report(
         "pieces": (),
         "reasons": (),
         "next_best": (),
+        "otherwise": (),
     }
     report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
     return with_buffers(report, BUFFERS, cores)

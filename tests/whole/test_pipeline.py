@@ -189,7 +189,7 @@ def test_without_pictures_the_rest_is_the_same() -> None:
     assert whole.tables.keys() - plain.tables.keys() == {
         "graph_nodes", "graph_edges", "spaces", "tensors", "stretches", "stages", "pieces",
         "reasons",
-        "next_best",
+        "next_best", "otherwise",
     }  # fmt: skip
     for name, array in plain.arrays.items():
         assert np.array_equal(array, whole.arrays[name]), name

@@ -7,5 +7,6 @@
 - `segments.py`: runs of blocks and single layers, with all splits.
 - `planned.py`: the cheapest segments in a row, corrected by what was simulated.
 - `next_best.py`: per group what the next best decision would have cost.
+- `method.py`: the layers in which the paper's method decides otherwise, and what that costs.
 - `search.py`: plans of that program, their crossovers, and `graphturbo:plus`'s proposals.
 """

@@ -81,7 +81,7 @@ class Planned:
                 for segment in ending[place]
                 if segment.first in ways
                 for option in segment.options
-                if without is None or _any_axis(option.cut) != _any_axis(without)
+                if without is None or any_axis(option.cut) != any_axis(without)
             )
             way = min(here, key=lambda way: way.cycles, default=None)
             if way is not None:
@@ -111,10 +111,10 @@ class Planned:
         for kernel, cycles in zip(timed.plan.kernels, timed.kernel_cycles, strict=True):
             took[kernel.group] += cycles
         for cut, cycles in zip(timed.cuts, took, strict=True):
-            self._seen.setdefault(_any_axis(cut), []).append(cycles)
+            self._seen.setdefault(any_axis(cut), []).append(cycles)
         self._sums = {}
         for segment in self.segments:
-            for option in (o for o in segment.options if _any_axis(o.cut) in self._seen):
+            for option in (o for o in segment.options if any_axis(o.cut) in self._seen):
                 simulated = self.simulated(option.cut)
                 for key in (_class(option), None):
                     own = self._sums.get(key, _Sums(0, 0, 0))
@@ -122,11 +122,11 @@ class Planned:
 
     def simulated(self, cut: GroupCut) -> int:
         """Mean of the simulated cycles of a group."""
-        seen = self._seen[_any_axis(cut)]
+        seen = self._seen[any_axis(cut)]
         return sum(seen) // len(seen)
 
     def _cycles(self, option: Option) -> int:
-        if _any_axis(option.cut) in self._seen:
+        if any_axis(option.cut) in self._seen:
             return self.simulated(option.cut)
         of_all = self._sums.get(None, _Sums(0, 0, 0))
         return self._sums.get(_class(option), of_all).scaled(self._closed_form(option))
@@ -135,8 +135,8 @@ class Planned:
         return self.minimised.cycles(option.estimate.cycles, option.estimate.dram_cycles)
 
 
-def _any_axis(cut: GroupCut) -> GroupCut:
-    """The cut; in one piece it is the same along any axis."""
+def any_axis(cut: GroupCut) -> GroupCut:
+    """The cut, the same along any axis in one piece."""
     return GroupCut(cut.layers, -1, 1) if cut.pieces == 1 else cut
 
 

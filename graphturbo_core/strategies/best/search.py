@@ -11,6 +11,7 @@ from functools import partial
 
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.best.goal import TIME, TRAFFIC, Minimised
+from graphturbo_core.strategies.best.method import decided_otherwise
 from graphturbo_core.strategies.best.next_best import next_best
 from graphturbo_core.strategies.best.planned import Planned
 from graphturbo_core.strategies.best.segment_cycles import SegmentCycles
@@ -112,12 +113,16 @@ class BestSearch(Plus):
         return {"dram_cycles": sum(usage.dram_cycles for usage in proposal.spent.loads)}
 
     def explained(self, trials: PlusTrials) -> Iterator[Decision]:
-        """Per group of the best plan, what the next best decision would have cost."""
-        best = next((each for each in trials.groupings if each.plan is trials.best.plan), None)
-        if best is not None and self.minimised.is_time:
-            for program in self.programs:
-                program.learn(best)
-                yield from next_best(program, trials.graph, best.cuts)
+        """What the next best decision for each group, and the paper's method, would have cost."""
+        timed = {id(each.plan): each for each in trials.groupings}
+        best, method = (timed.get(id(each.plan)) for each in (trials.best, trials.done[0]))
+        if best is None or not self.minimised.is_time:
+            return
+        if method is not None:
+            yield from decided_otherwise(trials.graph, method, best)
+        for program in self.programs:
+            program.learn(best)
+            yield from next_best(program, trials.graph, best.cuts)
 
 
 def estimated_cycles(target: Target, minimised: Minimised = TIME) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from graphturbo_ui.figures.group_tables import (
     facts,
     graph_summary,
     group_selections,
     group_table,
+    otherwise_table,
 )
 from graphturbo_ui.session.selection import Selection, marks
 from tests.ui.synthetic import synthetic_report
@@ -135,3 +138,25 @@ def test_a_summary_says_how_the_axis_is_shared():
         "A runs 12 ops as 4 sub-graphs; B runs 12 ops as 2 sub-graphs. "
         "The vertical axis is the same for both: order of dependence."
     )
+
+
+def test_what_the_paper_s_method_decides_otherwise_is_in_milliseconds():
+    """Of all rounds; the other layers have no number of kernels."""
+    row = {
+        "layers": "a .. \u202eb", "is_rest": False, "groups": 3, "kernels": 9, "cycles": 4000,
+        "best_groups": 1, "best_kernels": 2, "best_cycles": 3000,
+    }  # fmt: skip
+    rest = {**row, "layers": "all other layers", "is_rest": True, "best_cycles": 4000}
+    report = synthetic_report("best@16")
+    report = replace(report, tables={**report.tables, "otherwise": (row, rest)})
+    first, second = otherwise_table(synthetic_report(), report)
+    scale = 1e3 * report.contract["latency_s"] / report.contract["cycles"]
+    assert first["run"] == "B"
+    assert "\u202e" not in first["layers"]
+    rounds = report.contract["rounds"]
+    assert first["paper (ms)"] == pytest.approx(4000 * scale * rounds)
+    assert first["saved (ms)"] == pytest.approx(1000 * scale * rounds)
+    assert (first["sub-graphs, paper"], first["sub-graphs, best"]) == (3, 1)
+    assert (first["kernels, paper"], first["kernels, best"]) == (9, 2)
+    assert second["kernels, paper"] is second["kernels, best"] is None
+    assert second["saved (ms)"] == 0
