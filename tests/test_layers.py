@@ -14,7 +14,7 @@ LAYERS = (
     "ir", "hardware", "semantics", "frontend",
     "products", "timing", "strategies", "lowering", "sim", "verify", "report", "export",
     "run_request", "recorder", "trial_cache", "rounds", "best_rounds", "plan_io", "pipeline",
-    "register", "remote", "cli", "__main__",
+    "register", "remote", "sweep", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
 

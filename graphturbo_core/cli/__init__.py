@@ -1,10 +1,10 @@
 """The command line: `main` runs one command, `app` has them all.
 
 - `options.py`: options of the commands, their types and texts.
-- `commands.py`: run, compare, diff, strip, models, profiles, strategies.
+- `commands.py`: run, compare, sweep, diff, strip, models, profiles, strategies.
 - `job.py`: choices to Reports, with progress on stderr.
 - `listings.py`: rows of models, profiles and strategies.
-- `output.py`: what a command prints and writes.
+- `output.py`: what a command prints and writes. `sweep_output.py`: the table of `sweep`.
 - `register_text.py`: tables of `run --assumptions`.
 """
 

@@ -1,4 +1,4 @@
-"""The commands: run, compare, diff, strip, models, profiles, strategies (design, section 7)."""
+"""The commands, one function each (design, section 7)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from graphturbo_core.cli.options import (
     Second,
     Strategies,
     Strategy,
+    SweepTargets,
     Target,
     names_of,
     spread,
@@ -38,6 +39,7 @@ from graphturbo_core.cli.output import (
     write_text_to,
 )
 from graphturbo_core.cli.register_text import register_json, register_tables
+from graphturbo_core.cli.sweep_output import write_sweep
 from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
 from graphturbo_core.export.differences import difference_text, differences
 from graphturbo_core.export.dot import dot_text
@@ -145,6 +147,25 @@ def compare(
         pairs = zip(reports[1:], equal[1:], strict=True)
         print_lines([pair_text(reports[0], report, beside) for report, beside in pairs])
     return code
+
+
+@app.command()
+@spread
+def sweep(
+    model: Model,
+    *,
+    profile: Profile = None,
+    strategies: Strategies = DEFAULT_COMPARISON,
+    choices: Choices,
+    targets: SweepTargets,
+) -> int:
+    """Run strategies over ranges of a chip's numbers, the batch or the cluster batch: a table."""
+    if choices.verify:
+        what = "a sweep replays nothing"
+        raise OptionError("VERIFY_SWEEP", what, "--verify", "leave it out, or verify one run")
+    job = job_of(model, profile, choices, strategies.split(","))
+    write_sweep(job, targets)
+    return 0
 
 
 @app.command()

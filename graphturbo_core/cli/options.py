@@ -57,6 +57,22 @@ PlanFile = Annotated[
     str | None,
     typer.Option("--plan", help="run a plan of --emit plan; its choices replace the defaults"),
 ]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=V1,V2",
+        help="values of a number of the profile (cluster.gb_bytes), of batch or of cluster_batch; "
+        "several --vary: every combination",
+    ),
+]
+Csv = Annotated[str | None, typer.Option("--csv", help="write the table as CSV, - for stdout")]
+Resume = Annotated[
+    str | None,
+    typer.Option(metavar="FOLDER", help="keep finished runs here, and do not run them again"),
+]
+Processes = Annotated[
+    int | None, typer.Option(min=1, help="runs at once; as many as the machine has processors")
+]
 First = Annotated[str, typer.Argument(metavar="A", help="a plan or program file of --emit")]
 Second = Annotated[str, typer.Argument(metavar="B", help="another one of the same kind")]
 DotFile = Annotated[str | None, typer.Option("--dot", help="write the groups as a Graphviz graph")]
@@ -91,12 +107,22 @@ class RunTargets:
     emit_to: EmitTo = "."
 
 
+@dataclass(frozen=True, kw_only=True)
+class SweepTargets:
+    """Options of `sweep`: one per field."""
+
+    vary: Vary = None
+    csv_to: Csv = None
+    json_to: Json = None
+    resume: Resume = None
+    processes: Processes = None
+
+
 def spread(function: Callable[..., int]) -> Callable[..., int]:
     """The function with a signature for typer: an options class is replaced by its fields."""
     own = signature(function, eval_str=True).parameters.values()
-    classes = {
-        each.name: each.annotation for each in own if each.annotation in (Choices, RunTargets)
-    }
+    spreads = (Choices, RunTargets, SweepTargets)
+    classes = {each.name: each.annotation for each in own if each.annotation in spreads}
 
     @wraps(function)
     def command(**values: object) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 from math import ceil
@@ -27,11 +27,21 @@ def changed_profile(name_or_path: str, key: str, value: Plain) -> bytes:
     Raises:
         ProfileError: the profile is not a readable file, or not plain YAML.
     """
+    return varied_profile(name_or_path, {key: value})
+
+
+def varied_profile(name_or_path: str, changes: Mapping[str, Plain]) -> bytes:
+    """The profile with the numbers at these keys replaced.
+
+    Raises:
+        ProfileError: as `changed_profile`.
+    """
     tree = profile_tree(name_or_path)
-    section: Any = tree
-    for name in key.split("."):
-        section = section[name]
-    section["value"] = value
+    for key, value in changes.items():
+        section: Any = tree
+        for name in key.split("."):
+            section = section[name]
+        section["value"] = value
     return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True).encode()
 
 

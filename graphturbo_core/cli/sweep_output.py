@@ -1,0 +1,82 @@
+"""A sweep on the command line: progress on stderr, the table as CSV, JSON, or on the terminal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from graphturbo_core.cli.job import Job
+from graphturbo_core.cli.options import SweepTargets
+from graphturbo_core.cli.output import STDOUT, list_rows, write_text_to
+from graphturbo_core.sweep.axes import Axis, axes_of, check_size
+from graphturbo_core.sweep.points import Kept, results_of
+from graphturbo_core.sweep.table import sweep_csv, sweep_json
+from graphturbo_core.sweep.tasks import OK, Row, points_of, row_of, task_of
+from graphturbo_core.units import format_bytes, format_seconds, format_si
+
+
+def write_sweep(job: Job, targets: SweepTargets) -> None:
+    """Runs every point, and writes the table where it was asked for.
+
+    Raises:
+        GraphTurboError: an option is refused. A refused run is a row of the table.
+    """
+    request = job.requests[0]
+    axes = axes_of(targets.vary or [], request.profile)
+    check_size(axes, len(job.requests))
+    points = points_of(axes, [each.strategy for each in job.requests])
+    tasks = [task_of(request, point) for point in points]
+    kept = Kept(None if targets.resume is None else Path(targets.resume))
+    processes = targets.processes or os.cpu_count() or 1
+    with _progress() as progress:
+        bar = progress.add_task("runs", total=len(tasks))
+        results = results_of(
+            job.model_bytes, tasks, kept,
+            lambda done, total: progress.update(bar, completed=done, total=total), processes,
+        )  # fmt: skip
+    rows = [row_of(point, result) for point, result in zip(points, results, strict=True)]
+    if targets.csv_to is not None:
+        write_text_to(targets.csv_to, lambda: sweep_csv(axes, rows))
+    if targets.json_to is not None:
+        write_text_to(targets.json_to, lambda: sweep_json(axes, rows))
+    if STDOUT not in (targets.csv_to, targets.json_to):
+        list_rows(None, f"{request.model_name} on {request.profile}", _shown(axes, rows))
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )  # fmt: skip
+
+
+def _shown(axes: Sequence[Axis], rows: Sequence[Row]) -> list[dict[str, str]]:
+    """The figures that fit a terminal."""
+    codes = [str(row["error"]).removeprefix("error: ").partition(":")[0] for row in rows]
+    return [
+        {
+            **{axis.key.rpartition(".")[2]: str(row[axis.key]) for axis in axes},
+            "strategy": str(row["strategy"]),
+            **(_figures(row) if row["status"] == OK else dict.fromkeys(_NAMES, "")),
+            **({"error": code} if any(codes) else {}),
+        }
+        for row, code in zip(rows, codes, strict=True)
+    ]
+
+
+_NAMES = ("latency", "samples/s", "gap", "DRAM traffic")
+
+
+def _figures(row: Row) -> dict[str, str]:
+    moved = int(row["dram_read_bytes"] or 0) + int(row["dram_write_bytes"] or 0)
+    texts = (
+        format_seconds(float(row["latency_s"] or 0)),
+        format_si(float(row["throughput_per_s"] or 0)),
+        f"{float(row['gap'] or 0):.2f}x",
+        format_bytes(moved),
+    )
+    return dict(zip(_NAMES, texts, strict=True))

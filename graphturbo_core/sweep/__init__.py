@@ -1,0 +1,7 @@
+"""One model over ranges of a chip's numbers, of the batch and of strategies -> a table.
+
+- `axes.py`: what is varied, read from `KEY=V1,V2`.
+- `tasks.py`: a run per point and strategy, as bytes that a process can be sent.
+- `points.py`: runs of tasks in local processes; finished ones are kept in a folder.
+- `table.py`: rows as CSV and JSON.
+"""

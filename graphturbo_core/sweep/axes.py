@@ -1,0 +1,102 @@
+"""`KEY=V1,V2` -> Axis: a number of the profile, the batch or the cluster batch with its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import prod
+
+from graphturbo_core.errors import OptionError
+from graphturbo_core.hardware.profile import profile_tree
+from graphturbo_core.plain_yaml import Plain, shown
+
+BATCH, CLUSTER_BATCH = "batch", "cluster_batch"
+RUN_KEYS = (BATCH, CLUSTER_BATCH)
+"""Keys that are choices of a run, not numbers of the chip."""
+MOST_RUNS = 10_000
+"""Most runs of a sweep (our choice: a day of a second each)."""
+MOST_DIGITS = 18
+WORDS: dict[str, bool] = {"true": True, "false": False}
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A key, `section.name` or `section.rate.format` in a profile, and its values in order."""
+
+    key: str
+    values: tuple[Value, ...]
+
+
+def axes_of(texts: Sequence[str], profile: str) -> tuple[Axis, ...]:
+    """The axes of `--vary` options on a chip.
+
+    Raises:
+        OptionError: one is no `KEY=V1,V2`, its key is unknown, or something is given twice.
+        ProfileError: the profile is neither a shipped name nor a readable file.
+    """
+    known = (*RUN_KEYS, *_keys(profile_tree(profile)))
+    axes = tuple(_axis(text, known) for text in texts)
+    keys = [axis.key for axis in axes]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise OptionError("GIVEN_TWICE", f"{twice!r} is varied twice", "--vary", "give it once")
+    return axes
+
+
+def check_size(axes: Sequence[Axis], strategies: int) -> None:
+    """Check the number of runs.
+
+    Raises:
+        OptionError: SWEEP_TOO_LARGE.
+    """
+    count = strategies * prod(len(axis.values) for axis in axes)
+    if count > MOST_RUNS:
+        what = f"{count} runs are more than {MOST_RUNS}"
+        raise OptionError("SWEEP_TOO_LARGE", what, "--vary", "give fewer values or strategies")
+
+
+def _axis(text: str, known: Sequence[str]) -> Axis:
+    key, _, rest = text.partition("=")
+    values = tuple(_value(each.strip()) for each in rest.split(",")) if rest.strip() else ()
+    if not key or not values:
+        what = f"{shown(text)} is no KEY=V1,V2"
+        raise OptionError("BAD_VARY", what, "--vary", "write for instance --vary batch=16,32")
+    if key not in known:
+        near = ", ".join(get_close_matches(key, known)) or ", ".join(known[:6])
+        what = f"{shown(key)} is no key of this profile"
+        raise OptionError("UNKNOWN_KEY", what, "--vary", f"choose for instance {near}")
+    if len(set(map(repr, values))) < len(values):
+        what = f"{shown(key)} has a value twice"
+        raise OptionError("GIVEN_TWICE", what, "--vary", "give each value once")
+    if key in RUN_KEYS and not all(type(value) is int and value > 0 for value in values):
+        what = f"{key} takes whole numbers from 1"
+        raise OptionError("BAD_VARY", what, "--vary", f"write for instance --vary {key}=16,32")
+    return Axis(key, values)
+
+
+def _value(text: str) -> Value:
+    """A word, a whole number, a number with a point or an exponent, or else a text."""
+    if text in WORDS:
+        return WORDS[text]
+    if re.fullmatch(rf"-?[0-9]{{1,{MOST_DIGITS}}}", text):
+        return int(text)
+    if re.fullmatch(rf"-?[0-9.]{{1,{MOST_DIGITS}}}(e-?[0-9]{{1,2}})?", text):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _keys(tree: Plain, path: str = "") -> Iterator[str]:
+    """Paths of all entries of a profile."""
+    if not isinstance(tree, dict):
+        return
+    if path and "value" in tree:
+        yield path
+        return
+    for name, part in tree.items():
+        yield from _keys(part, f"{path}.{name}" if path else name)

@@ -1,0 +1,123 @@
+"""Axes, strategies -> tasks: a run per point and strategy, as bytes; bytes -> the row of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+from typing import Any, get_type_hints
+
+from graphturbo_core import __version__
+from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
+from graphturbo_core.hardware.variation import varied_profile
+from graphturbo_core.pipeline import run_shared
+from graphturbo_core.report.contract import Contract
+from graphturbo_core.rounds import Imports
+from graphturbo_core.run_request import RunRequest, check_request
+from graphturbo_core.strategies.registry import parse_strategy
+from graphturbo_core.sweep.axes import BATCH, CLUSTER_BATCH, RUN_KEYS, Axis, Value
+
+OK, REFUSED = "ok", "refused"
+LEFT_OUT = ("schema", "strategy", "schedule_seconds")
+"""Scalars of the contract that are no column: the table's own, and one of the clock."""
+FIGURES = tuple(
+    name
+    for name, kind in get_type_hints(Contract).items()
+    if kind in (str, int, float) and name not in LEFT_OUT
+)
+"""Scalars of the contract that are columns of the table, in its order."""
+Row = Mapping[str, Value | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value per varied key, and the strategy as the user named it."""
+
+    values: tuple[tuple[str, Value], ...]
+    strategy: str
+
+
+def points_of(axes: Sequence[Axis], strategies: Sequence[str]) -> tuple[Point, ...]:
+    """Every combination, the last axis fastest; the strategies of one point are neighbours.
+
+    Raises:
+        OptionError: a strategy is unknown, or fixes the cluster batch that is varied.
+    """
+    for strategy in strategies:
+        is_fixed = parse_strategy(strategy).cluster_batch is not None
+        if is_fixed and any(axis.key == CLUSTER_BATCH for axis in axes):
+            what = f"{strategy!r} fixes the cluster batch, which is varied"
+            raise OptionError("TWO_CLUSTER_BATCHES", what, "--strategies", "leave out its @N")
+    keys = [axis.key for axis in axes]
+    return tuple(
+        Point(tuple(zip(keys, values, strict=True)), strategy)
+        for values in product(*(axis.values for axis in axes))
+        for strategy in strategies
+    )
+
+
+def task_of(request: RunRequest, point: Point) -> bytes:
+    """All that a run needs except the model, as canonical JSON."""
+    values = dict(point.values)
+    numbers = {key: value for key, value in point.values if key not in RUN_KEYS}
+    strategy = point.strategy
+    if CLUSTER_BATCH in values:
+        strategy = f"{strategy}@{values[CLUSTER_BATCH]}"
+    fields = {
+        "model_name": request.model_name,
+        "strategy": strategy,
+        "profile": request.profile,
+        "batch": values.get(BATCH, request.batch),
+        "dims": dict(request.dims),
+        "dtype": request.dtype,
+        "options": dict(request.options),
+        "skip_passes": list(request.skip_passes),
+        "max_instructions": request.max_instructions,
+    }
+    task = {"request": fields, "numbers": numbers, "version": __version__}
+    return json.dumps(task, sort_keys=True).encode()
+
+
+def task_key(model_bytes: bytes, task: bytes) -> str:
+    """Name of a finished run: a digest of the model and the task."""
+    return hashlib.sha256(hashlib.sha256(model_bytes).digest() + task).hexdigest()
+
+
+def result_of(imports: Imports, task: bytes) -> bytes:
+    """The figures of a run, or its refusal, as JSON."""
+    given = json.loads(task)
+    request = replace(RunRequest(**given["request"]), has_pictures=False)
+    try:
+        check_request(request, imports.limits)
+        data = _profile(request.profile, json.dumps(given["numbers"]))
+        contract: Mapping[str, Any] = run_shared(imports, request, data).contract
+    except InvariantError:
+        raise
+    except GraphTurboError as error:
+        return json.dumps({"status": REFUSED, "error": error.line()}).encode()
+    figures = {name: contract[name] for name in FIGURES}
+    return json.dumps({"status": OK, "error": "", **figures}).encode()
+
+
+@lru_cache(maxsize=4)
+def _profile(name: str, numbers: str) -> bytes | None:
+    """The profile's YAML with other numbers; None if there are none.
+
+    Raises:
+        ProfileError: as `varied_profile`.
+    """
+    changes: dict[str, Value] = json.loads(numbers)
+    return varied_profile(name, changes) if changes else None
+
+
+def row_of(point: Point, result: bytes) -> Row:
+    """A row of the table; a figure that a refused run lacks, or that is varied, is left out."""
+    values = dict(point.values)
+    found: Mapping[str, Value] = json.loads(result)
+    head = {**values, "strategy": point.strategy}
+    status = {name: found[name] for name in ("status", "error")}
+    figures = {name: found.get(name) for name in FIGURES if name not in values}
+    return {**head, **status, **figures}
