@@ -73,6 +73,15 @@ Resume = Annotated[
 Processes = Annotated[
     int | None, typer.Option(min=1, help="runs at once; as many as the machine has processors")
 ]
+SchedulerAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler"
+    ),
+]
+TlsCa = Annotated[str | None, typer.Option(help="file with the authority of a tls:// scheduler")]
+TlsCert = Annotated[str | None, typer.Option(help="file with our certificate for it")]
+TlsKey = Annotated[str | None, typer.Option(help="file with our key for it")]
 First = Annotated[str, typer.Argument(metavar="A", help="a plan or program file of --emit")]
 Second = Annotated[str, typer.Argument(metavar="B", help="another one of the same kind")]
 DotFile = Annotated[str | None, typer.Option("--dot", help="write the groups as a Graphviz graph")]
@@ -116,6 +125,10 @@ class SweepTargets:
     json_to: Json = None
     resume: Resume = None
     processes: Processes = None
+    scheduler: SchedulerAddress = None
+    tls_ca: TlsCa = None
+    tls_cert: TlsCert = None
+    tls_key: TlsKey = None
 
 
 def spread(function: Callable[..., int]) -> Callable[..., int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +14,8 @@ from graphturbo_core.cli.job import Job
 from graphturbo_core.cli.options import SweepTargets
 from graphturbo_core.cli.output import STDOUT, list_rows, write_text_to
 from graphturbo_core.sweep.axes import Axis, axes_of, check_size
-from graphturbo_core.sweep.points import Kept, results_of
+from graphturbo_core.sweep.cluster import Scheduler, computed_on
+from graphturbo_core.sweep.points import Compute, Kept, computed_here, results_of
 from graphturbo_core.sweep.table import sweep_csv, sweep_json
 from graphturbo_core.sweep.tasks import OK, Row, points_of, row_of, task_of
 from graphturbo_core.units import format_bytes, format_seconds, format_si
@@ -31,12 +33,12 @@ def write_sweep(job: Job, targets: SweepTargets) -> None:
     points = points_of(axes, [each.strategy for each in job.requests])
     tasks = [task_of(request, point) for point in points]
     kept = Kept(None if targets.resume is None else Path(targets.resume))
-    processes = targets.processes or os.cpu_count() or 1
     with _progress() as progress:
         bar = progress.add_task("runs", total=len(tasks))
         results = results_of(
             job.model_bytes, tasks, kept,
-            lambda done, total: progress.update(bar, completed=done, total=total), processes,
+            lambda done, total: progress.update(bar, completed=done, total=total),
+            _compute(targets),
         )  # fmt: skip
     rows = [row_of(point, result) for point, result in zip(points, results, strict=True)]
     if targets.csv_to is not None:
@@ -45,6 +47,16 @@ def write_sweep(job: Job, targets: SweepTargets) -> None:
         write_text_to(targets.json_to, lambda: sweep_json(axes, rows))
     if STDOUT not in (targets.csv_to, targets.json_to):
         list_rows(None, f"{request.model_name} on {request.profile}", _shown(axes, rows))
+
+
+def _compute(targets: SweepTargets) -> Compute:
+    """Where runs are computed: in local processes, or on a Dask cluster."""
+    if targets.scheduler is None:
+        return partial(computed_here, targets.processes or os.cpu_count() or 1)
+    files = targets.tls_ca, targets.tls_cert, targets.tls_key
+    scheduler = Scheduler(targets.scheduler, *files)
+    scheduler.check()
+    return partial(computed_on, scheduler)
 
 
 def _progress() -> Progress:

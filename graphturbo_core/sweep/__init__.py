@@ -3,5 +3,6 @@
 - `axes.py`: what is varied, read from `KEY=V1,V2`.
 - `tasks.py`: a run per point and strategy, as bytes that a process can be sent.
 - `points.py`: runs of tasks in local processes; finished ones are kept in a folder.
+- `cluster.py`: the same on a Dask cluster.
 - `table.py`: rows as CSV and JSON.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ from pathlib import Path
 from graphturbo_core.errors import CapacityError, OptionError
 from graphturbo_core.pipeline import warm_up
 from graphturbo_core.rounds import Imports
-from graphturbo_core.sweep.tasks import result_of, task_key
+from graphturbo_core.sweep.tasks import check_result, result_of, task_key
 
+Compute = Callable[[bytes, Mapping[str, bytes]], Iterator[tuple[str, bytes]]]
+"""Model and tasks by key -> key and result of each, in any order."""
 OnProgress = Callable[[int, int], None]
 """Gets the number of finished runs and of all."""
 SUFFIX = ".json"
@@ -58,30 +60,35 @@ class Kept:
 
 
 def results_of(
-    model_bytes: bytes, tasks: Sequence[bytes], kept: Kept, tell: OnProgress, processes: int
+    model_bytes: bytes, tasks: Sequence[bytes], kept: Kept, tell: OnProgress, compute: Compute
 ) -> list[bytes]:
     """The results in the order of the tasks; runs with equal tasks run once.
 
     Raises:
         InvariantError: a bug of ours in one of the runs.
-        CapacityError: WORKER_ENDED: a process was killed, probably for its memory.
         OptionError: as `Kept.keep`.
+        GraphTurboError: as `compute`.
     """
     keys = [task_key(model_bytes, task) for task in tasks]
     found = {key: result for key in keys if (result := kept.find(key)) is not None}
     missing = {key: task for key, task in zip(keys, tasks, strict=True) if key not in found}
     tell(len(found), len(found) + len(missing))
-    for key, result in _computed(model_bytes, missing, processes):
+    for key, result in compute(model_bytes, missing):
+        check_result(result)
         kept.keep(key, result)
         found[key] = result
         tell(len(found), len(set(keys)))
     return [found[key] for key in keys]
 
 
-def _computed(
-    model_bytes: bytes, tasks: dict[str, bytes], processes: int
+def computed_here(
+    processes: int, model_bytes: bytes, tasks: Mapping[str, bytes]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yields key and result of each run as it finishes; what has not begun is dropped at an end."""
+    """Yields key and result of each run of local processes as it finishes.
+
+    Raises:
+        CapacityError: WORKER_ENDED: a process was killed, probably for its memory.
+    """
     if not tasks:
         return
     count = min(processes, len(tasks))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,7 +21,7 @@ from graphturbo_core.run_request import RunRequest, check_request
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.sweep.axes import BATCH, CLUSTER_BATCH, RUN_KEYS, Axis, Value
 
-OK, REFUSED = "ok", "refused"
+OK, REFUSED, FAULT, OTHER = "ok", "refused", "fault", "other version"
 LEFT_OUT = ("schema", "strategy", "schedule_seconds")
 """Scalars of the contract that are no column: the table's own, and one of the clock."""
 FIGURES = tuple(
@@ -87,15 +88,22 @@ def task_key(model_bytes: bytes, task: bytes) -> str:
 
 
 def result_of(imports: Imports, task: bytes) -> bytes:
-    """The figures of a run, or its refusal, as JSON."""
+    """The figures of a run, or its refusal, as JSON.
+
+    FAULT: a bug of ours, with a traceback. OTHER: another version made the task.
+    """
     given = json.loads(task)
+    if given["version"] != __version__:
+        what = f"version {__version__} cannot run a task of version {given['version']}"
+        return json.dumps({"status": OTHER, "error": what}).encode()
     request = replace(RunRequest(**given["request"]), has_pictures=False)
     try:
         check_request(request, imports.limits)
         data = _profile(request.profile, json.dumps(given["numbers"]))
         contract: Mapping[str, Any] = run_shared(imports, request, data).contract
-    except InvariantError:
-        raise
+    except InvariantError as error:
+        text = "".join(traceback.format_exception(error))
+        return json.dumps({"status": FAULT, "code": error.code, "error": text}).encode()
     except GraphTurboError as error:
         return json.dumps({"status": REFUSED, "error": error.line()}).encode()
     figures = {name: contract[name] for name in FIGURES}
@@ -111,6 +119,21 @@ def _profile(name: str, numbers: str) -> bytes | None:
     """
     changes: dict[str, Value] = json.loads(numbers)
     return varied_profile(name, changes) if changes else None
+
+
+def check_result(result: bytes) -> None:
+    """Check that a run met no bug of ours, and was of this version.
+
+    Raises:
+        InvariantError: with the code and the traceback of the process that ran it.
+        OptionError: OTHER_VERSION.
+    """
+    found = json.loads(result)
+    if found["status"] == OTHER:
+        change = "use one version on all machines"
+        raise OptionError("OTHER_VERSION", found["error"], change=change)
+    if found["status"] == FAULT:
+        raise InvariantError(found["code"], found["error"])
 
 
 def row_of(point: Point, result: bytes) -> Row:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -26,7 +26,7 @@ from graphturbo_core.rounds import Imports
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.sweep import points as points_module
 from graphturbo_core.sweep.axes import Axis
-from graphturbo_core.sweep.points import Kept, results_of
+from graphturbo_core.sweep.points import Kept, computed_here, results_of
 from graphturbo_core.sweep.table import columns_of, sweep_csv, sweep_json
 from graphturbo_core.sweep.tasks import FIGURES, Row, points_of, result_of, row_of, task_of
 
@@ -39,26 +39,18 @@ POINTS = points_of(AXES, STRATEGIES)
 TASKS = [task_of(REQUEST, point) for point in POINTS]
 
 
-COMPUTED = points_module._computed
-
-
-@pytest.fixture(autouse=True)
-def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs are computed here, one after the other, instead of in new processes."""
-
-    def computed(model: bytes, tasks: dict[str, bytes], _: int) -> Iterator[tuple[str, bytes]]:
-        imports = Imports(model)
-        for key, task in tasks.items():
-            yield key, result_of(imports, task)
-
-    monkeypatch.setattr(points_module, "_computed", computed)
+def computed(model: bytes, tasks: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Runs in this process, one after the other."""
+    imports = Imports(model)
+    for key, task in tasks.items():
+        yield key, result_of(imports, task)
 
 
 def rows(kept: Kept | None = None, told: list[tuple[int, int]] | None = None) -> list[Row]:
     noted = [] if told is None else told
     results = results_of(
         load_sample(SAMPLE), TASKS, kept or Kept(None),
-        lambda done, total: noted.append((done, total)), 1,
+        lambda done, total: noted.append((done, total)), computed,
     )  # fmt: skip
     return [row_of(point, result) for point, result in zip(POINTS, results, strict=True)]
 
@@ -123,7 +115,7 @@ def test_an_interrupted_sweep_is_finished_later(tmp_path: Path) -> None:
 
     kept = Kept(tmp_path / "runs")
     with pytest.raises(KeyboardInterrupt):
-        results_of(load_sample(SAMPLE), TASKS, kept, stop, 1)
+        results_of(load_sample(SAMPLE), TASKS, kept, stop, computed)
     files = sorted((tmp_path / "runs").iterdir())
     assert len(files) == 3
     files[0].write_bytes(files[0].read_bytes()[:-9])
@@ -145,7 +137,7 @@ def test_another_model_or_option_is_another_run(tmp_path: Path) -> None:
     ):
         told.clear()
         with pytest.raises(KeyboardInterrupt):
-            results_of(data, [task_of(request, POINTS[0])], kept, _stopping(told), 1)
+            results_of(data, [task_of(request, POINTS[0])], kept, _stopping(told), computed)
         assert told == [(0, 1)]
 
 
@@ -238,9 +230,9 @@ def test_a_process_that_was_ended_is_a_refusal(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(points_module, "ProcessPoolExecutor", Broken)
     with pytest.raises(CapacityError, match="--resume and fewer --processes") as refused:
-        list(COMPUTED(b"", {"key": b"task"}, 2))
+        list(computed_here(2, b"", {"key": b"task"}))
     assert refused.value.code == "WORKER_ENDED"
-    assert list(COMPUTED(b"", {}, 2)) == []
+    assert list(computed_here(2, b"", {})) == []
 
 
 @pytest.mark.slow

@@ -1,0 +1,175 @@
+"""A sweep on a Dask cluster: only addresses that are safe, and the table of one process."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from graphturbo_core.cli.commands import main
+from graphturbo_core.errors import InvariantError, OptionError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.rounds import Imports
+from graphturbo_core.run_request import RunRequest
+from graphturbo_core.sweep import cluster, tasks
+from graphturbo_core.sweep.axes import Axis
+from graphturbo_core.sweep.cluster import RESULT_OF, Scheduler, computed_on, named_result
+from graphturbo_core.sweep.points import Kept, results_of
+from graphturbo_core.sweep.tasks import check_result, points_of, result_of, task_of
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE, CHIP = "teaching-resnet", "generic-4x4"
+VARY = "core.lb_data_bytes=24576,49152,98304,196608"
+CERTIFICATES = ("ca.pem", "own.pem", "own.key")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["tcp://127.0.0.1:8786", "127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:8786",
+     "tls://far.example:8786"],
+)  # fmt: skip
+def test_addresses_that_are_taken(address: str) -> None:
+    Scheduler(address, *CERTIFICATES).check()
+
+
+@pytest.mark.parametrize(
+    ("address", "files"),
+    [
+        ("tcp://10.0.0.7:8786", CERTIFICATES), ("far.example:8786", ()), ("tls://far:1", ()),
+        ("tls://far:1", CERTIFICATES[:2]), ("ucx://127.0.0.1:1", ()), ("tcp://", ()), ("", ()),
+        ("tcp://127.0.0.1.far.example:8786", ()), ("ws://127.0.0.1:8786", ()),
+    ],
+)  # fmt: skip
+def test_addresses_that_are_refused(address: str, files: Sequence[str]) -> None:
+    with pytest.raises(OptionError) as refused:
+        Scheduler(address, *files).check()
+    assert refused.value.code == "SCHEDULER_ADDRESS"
+    with pytest.raises(OptionError):
+        next(computed_on(Scheduler(address, *files), b"", {"key": b""}))
+
+
+def test_the_command_line_refuses_them_too(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sweep", SAMPLE, "--vary", "batch=4", "--scheduler", "tcp://10.0.0.7:8786"]
+    assert main(words) == 2
+    assert "SCHEDULER_ADDRESS" in capsys.readouterr().err
+
+
+def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: str) -> None:
+        raise ImportError
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(OptionError, match=r"requirements-dask\.txt"):
+        list(computed_on(Scheduler("127.0.0.1:1"), b"", {"key": b""}))
+    assert list(computed_on(Scheduler("127.0.0.1:1"), b"", {})) == []
+
+
+def test_a_task_is_a_known_function_and_bytes() -> None:
+    request = RunRequest(SAMPLE, profile=CHIP, batch=4)
+    (point,) = points_of((Axis("batch", (4,)),), ["tvm"])
+    task, data = task_of(request, point), load_sample(SAMPLE)
+    assert named_result(RESULT_OF, "digest", data, task) == result_of(Imports(data), task)
+    with pytest.raises(KeyError):
+        named_result("system", "digest", data, task)
+    other = json.loads(task) | {"version": "0.0.1"}
+    found = named_result(RESULT_OF, "digest", data, json.dumps(other).encode())
+    with pytest.raises(OptionError, match=r"task of version 0\.0\.1"):
+        check_result(found)
+
+
+def test_a_bug_of_ours_ends_the_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its traceback comes as text, since a process may send nothing else; it is not kept."""
+
+    def broken(*_: object) -> None:
+        raise InvariantError("BROKEN", "a bound is broken")
+
+    monkeypatch.setattr(tasks, "run_shared", broken)
+    (point,) = points_of((Axis("batch", (4,)),), ["tvm"])
+    task = task_of(RunRequest(SAMPLE, profile=CHIP), point)
+    found = result_of(Imports(load_sample(SAMPLE)), task)
+    with pytest.raises(InvariantError, match="a bound is broken") as refused:
+        results_of(
+            b"", [task], Kept(tmp_path), lambda *_: None,
+            lambda _, missing: ((key, found) for key in missing),
+        )  # fmt: skip
+    assert refused.value.code == "BROKEN"
+    assert "Traceback" in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@contextmanager
+def process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A program of Dask's, ended with its children."""
+    command = [sys.executable, "-m", *words]
+    started = subprocess.Popen(  # our command
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield started
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def swept(*more: str) -> tuple[list[str], Path]:
+    """The words of a sweep, and where its table goes."""
+    target = Path(more[0])
+    words = ["sweep", SAMPLE, "--profile", CHIP, "--batch", "16", "--strategies", "tvm,graphturbo"]
+    return [*words, "--vary", VARY, "--csv", str(target), *more[1:]], target
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_one_killed", [False, True], ids=["two workers", "one dies"])
+def test_the_same_table_from_two_workers(tmp_path: Path, is_one_killed: bool) -> None:
+    local, here = swept(str(tmp_path / "here.csv"))
+    assert main(local) == 0
+    file, kept = tmp_path / "scheduler.json", tmp_path / "runs"
+    with ExitStack() as stack:
+        stack.enter_context(process(
+            "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
+            "--no-dashboard", "--scheduler-file", str(file),
+        ))  # fmt: skip
+        wait_for(file.exists)
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        workers = [
+            stack.enter_context(process(
+                "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard",
+                "--no-nanny", "--host", "127.0.0.1", "--local-directory", str(tmp_path),
+            ))
+            for _ in range(2)
+        ]  # fmt: skip
+        far, there = swept(
+            str(tmp_path / "there.csv"), "--scheduler", address, "--resume", str(kept)
+        )
+        command = stack.enter_context(process("graphturbo_core", *far))
+        if is_one_killed:
+            wait_for(lambda: any(kept.glob("*.json")))
+            workers[0].kill()
+        assert command.wait(timeout=120) == 0
+    assert there.read_bytes() == here.read_bytes()
+
+
+@pytest.mark.slow
+def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    with pytest.raises(OptionError) as refused:
+        list(computed_on(Scheduler("tcp://127.0.0.1:9"), b"", {"key": b""}))
+    assert refused.value.code == "SCHEDULER_UNREACHABLE"
