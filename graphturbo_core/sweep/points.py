@@ -11,7 +11,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from graphturbo_core.errors import CapacityError, OptionError
-from graphturbo_core.pipeline import warm_up
 from graphturbo_core.rounds import Imports
 from graphturbo_core.sweep.tasks import check_result, result_of, task_key
 
@@ -110,7 +109,6 @@ def computed_here(
 def _begin(model_bytes: bytes) -> None:
     """Makes a worker process ready."""
     _imports.append(Imports(model_bytes))
-    warm_up()
 
 
 def _run(task: bytes) -> bytes:

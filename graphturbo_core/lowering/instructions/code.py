@@ -112,6 +112,19 @@ _row = itemgetter(*_DTYPES)
 """Cells by name -> cells in the order of the columns."""
 
 
+def _compute_cells(engine: int, where: Where, work: Compute) -> dict[str, int]:
+    """Cells of a compute that only accesses its LB."""
+    op, layer, tile = where
+    reduce_lo, reduce_hi = work.reduce
+    return {
+        **_DEFAULTS, "engine": engine, "kind": InstructionKind.COMPUTE,
+        "op": op, "layer": layer, "tile": tile,
+        "hold_cycles": work.cycles, "latency_cycles": 0, "cores": work.cores,
+        "macs": work.macs, "vector_ops": work.vector_ops,
+        "reduce_lo": reduce_lo, "reduce_hi": reduce_hi,
+    }  # fmt: skip
+
+
 @dataclass
 class CodeBuilder:
     """Collects a kernel's instructions in layer order; a row has all cells of `CodeColumns`."""
@@ -150,6 +163,9 @@ class CodeBuilder:
 
         If the bytes pass an LB, the latency is that of the farthest memory.
         """
+        if not work.far:  # nearly all: inside LB
+            self._append(_compute_cells(engine, where, work), (), accesses, work.box)
+            return
         size_bytes = sum(way.size_bytes for way in work.far)
         ways = [(self.machine.port(way.end), way.size_bytes) for way in work.far]
         latency = 0
@@ -161,14 +177,8 @@ class CodeBuilder:
             (channel, transfer_cycles(size, self.bandwidths[channel])) for channel, size in ways
         )
         hold = max([work.cycles, *(cycles for _, cycles in ports)])
-        reduce_lo, reduce_hi = work.reduce
-        cells = {
-            **_DEFAULTS, "engine": engine, "kind": InstructionKind.COMPUTE,
-            "op": where.op, "layer": where.layer, "tile": where.tile,
-            "hold_cycles": hold, "latency_cycles": latency, "cores": work.cores,
-            "size_bytes": size_bytes, "macs": work.macs, "vector_ops": work.vector_ops,
-            "reduce_lo": reduce_lo, "reduce_hi": reduce_hi,
-        }  # fmt: skip
+        cells = _compute_cells(engine, where, work)
+        cells |= {"hold_cycles": hold, "latency_cycles": latency, "size_bytes": size_bytes}
         self._append(cells, ports, accesses, work.box)
 
     def move(
