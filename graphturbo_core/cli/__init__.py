@@ -2,9 +2,11 @@
 
 - `options.py`: options of the commands, their types and texts.
 - `commands.py`: run, compare, sweep, diff, strip, models, profiles, strategies.
+- `conditions.py`: figures of runs that end a script.
 - `job.py`: choices to Reports, with progress on stderr.
 - `listings.py`: rows of models, profiles and strategies.
 - `output.py`: what a command prints and writes. `sweep_output.py`: the table of `sweep`.
+- `stripping.py`: `strip`.
 - `register_text.py`: tables of `run --assumptions`.
 """
 

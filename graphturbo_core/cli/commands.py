@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import typer
 from typer._click.exceptions import UsageError  # typer gives it no public name
 
+from graphturbo_core.cli.conditions import conditions_of, failures
 from graphturbo_core.cli.job import job_of, read_text
 from graphturbo_core.cli.listings import profile_rows, sample_rows, strategy_rows
 from graphturbo_core.cli.options import (
     Choices,
+    CompareTargets,
     First,
     Json,
     Model,
@@ -35,25 +37,23 @@ from graphturbo_core.cli.output import (
     print_lines,
     printable,
     printable_lines,
-    write_bytes_to,
     write_text_to,
 )
 from graphturbo_core.cli.register_text import register_json, register_tables
+from graphturbo_core.cli.stripping import strip_to
 from graphturbo_core.cli.sweep_output import write_sweep
 from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
 from graphturbo_core.export.differences import difference_text, differences
 from graphturbo_core.export.dot import dot_text
 from graphturbo_core.export.files import SUFFIXES, json_text
 from graphturbo_core.export.trace_json import trace_json
-from graphturbo_core.frontend.catalogue import read_model
-from graphturbo_core.frontend.strip import strip_weights
-from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.register import check_register
 from graphturbo_core.report.json_form import json_form
 from graphturbo_core.report.verdict.verdict import pair_text
-from graphturbo_core.units import format_bytes
 
 REFUSED = 2
+FAILED = 1
+"""Exit code where a condition of `--fail-if` holds."""
 CANCELLED = 130
 """Exit code after Ctrl+C, which typer catches."""
 DEFAULT_COMPARISON = "tvm,graphturbo"
@@ -136,17 +136,21 @@ def compare(
     profile: Profile = None,
     strategies: Strategies = DEFAULT_COMPARISON,
     choices: Choices,
-    json_to: Json = None,
+    targets: CompareTargets,
 ) -> int:
     """Run several strategies on the same model and chip, side by side."""
+    conditions = conditions_of(targets.fail_if or [])
     job = job_of(model, profile, choices, strategies.split(","))
     reports = tuple(job.reports())
-    code = answer(json_to, [json_form(report) for report in reports], reports)
-    if json_to != STDOUT:
+    code = answer(targets.json_to, [json_form(report) for report in reports], reports)
+    if targets.json_to != STDOUT:
         equal = job.at_equal_batches(reports)
         pairs = zip(reports[1:], equal[1:], strict=True)
         print_lines([pair_text(reports[0], report, beside) for report, beside in pairs])
-    return code
+    failed = list(failures(conditions, reports))
+    for line in failed:
+        print(printable(line), file=sys.stderr)
+    return FAILED if failed else code
 
 
 @app.command()
@@ -181,16 +185,7 @@ def diff(first: First, second: Second, json_to: Json = None) -> None:
 @app.command()
 def strip(model: Model, target: Target) -> None:
     """Write a model's structure without its weights: a small file that can be scheduled."""
-    limits = DEFAULT_LIMITS
-    name, data = read_model(model, replace(limits, max_model_bytes=limits.max_strip_bytes))
-    found = strip_weights(data, limits)
-    write_bytes_to(target, found.data)
-    print(
-        f"{printable(name)}: {format_bytes(len(data))} -> {format_bytes(len(found.data))}; "
-        f"removed the numbers of {found.removed} weights ({format_bytes(found.removed_bytes)}), "
-        f"{found.absent} weights have none, {found.kept} small constants are unchanged",
-        file=sys.stderr,
-    )
+    strip_to(model, target)
 
 
 @app.command()

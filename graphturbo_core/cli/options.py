@@ -44,6 +44,14 @@ Verify = Annotated[
     bool, typer.Option("--verify", help="replay on real numbers, compare with ONNX Runtime")
 ]
 Json = Annotated[str | None, typer.Option("--json", help="write JSON to this file, - for stdout")]
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-if",
+        metavar="'NAME>NUMBER'",
+        help="exit with 1 if this holds for a run; NAME is a number of --json (latency_s)",
+    ),
+]
 TraceFile = Annotated[str | None, typer.Option("--trace", help="write a Chrome/Perfetto trace")]
 Emit = Annotated[
     str | None,
@@ -117,6 +125,14 @@ class RunTargets:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CompareTargets:
+    """Options of `compare` for its answer: one per field."""
+
+    json_to: Json = None
+    fail_if: FailIf = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SweepTargets:
     """Options of `sweep`: one per field."""
 
@@ -134,7 +150,7 @@ class SweepTargets:
 def spread(function: Callable[..., int]) -> Callable[..., int]:
     """The function with a signature for typer: an options class is replaced by its fields."""
     own = signature(function, eval_str=True).parameters.values()
-    spreads = (Choices, RunTargets, SweepTargets)
+    spreads = (Choices, RunTargets, CompareTargets, SweepTargets)
     classes = {each.name: each.annotation for each in own if each.annotation in spreads}
 
     @wraps(function)

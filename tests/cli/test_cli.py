@@ -27,7 +27,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_si
 from tests.models import model_bytes
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = "teaching-resnet"
 CLOCK = ("steps", "schedule_seconds")
 Capture = pytest.CaptureFixture[str]
@@ -162,7 +162,7 @@ def options_of(command: str) -> list[str]:
 
 def test_run_and_compare_take_the_same_choices() -> None:
     assert options_of("run") == [*COMMON.format("--strategy").split(), *FILES.split()]
-    assert options_of("compare") == COMMON.format("--strategies").split()
+    assert options_of("compare") == [*COMMON.format("--strategies").split(), "--fail-if"]
     for command in ("models", "profiles", "strategies"):
         assert options_of(command) == ["--json"]
 
