@@ -42,6 +42,9 @@ def page(found: Mapping[Key, Run]) -> str:
             "first was chosen on four models on `generic-4x4` at one cluster batch each "
             "(light-squeezenet 10 % faster than without it, BERT-base 8.6 %, ResNet-50 0.4 %, "
             "MobileNet-v2 the same).\n",
+            "There is no tighter bound of the space of plans: kernels of several sub-graphs "
+            "interleave, so a tensor between two of them need never exist as a whole, and we can "
+            "prove no bytes over DRAM beyond those of the model's bound.\n",
             f"{len(found)} of {count} runs are kept. `resnet50-slim` to `vit-b16` are samples, the "
             "others PyTorch's exports without weights.\n",
             f"![Shares of the lower bound](images/{FIGURE.name})\n",
