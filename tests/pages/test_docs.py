@@ -68,7 +68,7 @@ def parsed(command: str) -> dict[str, object]:
 
 def test_the_examples_are_found() -> None:
     assert {command.split()[0] for command in COMMANDS} == {
-        "run", "compare", "strip", "models", "profiles", "strategies",
+        "run", "compare", "sweep", "strip", "models", "profiles", "strategies",
     }  # fmt: skip
     assert {"benchmarks.paper", "benchmarks.speed", "benchmarks.app"} <= set(MODULES)
     assert {"run", "test"} <= set(TARGETS)
