@@ -49,7 +49,8 @@ FailIf = Annotated[
     typer.Option(
         "--fail-if",
         metavar="'NAME>NUMBER'",
-        help="exit with 1 if this holds for a run; NAME is a number of --json (latency_s)",
+        help="exit with 1 if this holds for a run; NAME is a number that `sweep` lists too "
+        "(latency_s)",
     ),
 ]
 TraceFile = Annotated[str | None, typer.Option("--trace", help="write a Chrome/Perfetto trace")]
@@ -70,7 +71,7 @@ Vary = Annotated[
     typer.Option(
         metavar="KEY=V1,V2",
         help="values of a number of the profile (cluster.gb_bytes), of batch or of cluster_batch; "
-        "several --vary: every combination",
+        "KEY+KEY: the same value for both; several --vary: every combination",
     ),
 ]
 Csv = Annotated[str | None, typer.Option("--csv", help="write the table as CSV, - for stdout")]

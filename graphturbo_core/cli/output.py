@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -64,6 +65,20 @@ def write_text_to(target: str, text: Callable[[], str]) -> None:
         sys.stdout.write(text())
     else:
         write_bytes_to(target, text().encode())
+
+
+def check_writable(target: str | None) -> None:
+    """Check before a long run that a target can be written: stdout, or a file in a folder.
+
+    Raises:
+        OptionError: UNWRITABLE.
+    """
+    if target in (None, STDOUT):
+        return
+    folder = Path(str(target)).parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        what, why = f"{target!r} cannot be written", f"{str(folder)!r} is no folder to write in"
+        raise OptionError("UNWRITABLE", what, why, "give another file")
 
 
 def write_bytes_to(target: str, data: bytes) -> None:

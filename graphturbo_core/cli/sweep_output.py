@@ -12,12 +12,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from graphturbo_core.cli.job import Job
 from graphturbo_core.cli.options import SweepTargets
-from graphturbo_core.cli.output import STDOUT, list_rows, write_text_to
+from graphturbo_core.cli.output import STDOUT, check_writable, list_rows, write_text_to
 from graphturbo_core.sweep.axes import Axis, axes_of, check_size
 from graphturbo_core.sweep.cluster import Scheduler, computed_on
 from graphturbo_core.sweep.points import Compute, Kept, computed_here, results_of
 from graphturbo_core.sweep.table import sweep_csv, sweep_json
-from graphturbo_core.sweep.tasks import OK, Row, points_of, row_of, task_of
+from graphturbo_core.sweep.tasks import OK, Row, points_of, row_of, tasks_of
 from graphturbo_core.units import format_bytes, format_seconds, format_si
 
 
@@ -28,10 +28,12 @@ def write_sweep(job: Job, targets: SweepTargets) -> None:
         GraphTurboError: an option is refused. A refused run is a row of the table.
     """
     request = job.requests[0]
+    for target in (targets.csv_to, targets.json_to):
+        check_writable(target)
     axes = axes_of(targets.vary or [], request.profile)
     check_size(axes, len(job.requests))
     points = points_of(axes, [each.strategy for each in job.requests])
-    tasks = [task_of(request, point) for point in points]
+    tasks = tasks_of(request, points)
     kept = Kept(None if targets.resume is None else Path(targets.resume))
     with _progress() as progress:
         bar = progress.add_task("runs", total=len(tasks))
@@ -68,16 +70,25 @@ def _progress() -> Progress:
 
 def _shown(axes: Sequence[Axis], rows: Sequence[Row]) -> list[dict[str, str]]:
     """The figures that fit a terminal."""
+    names = _short([axis.key for axis in axes])
     codes = [str(row["error"]).removeprefix("error: ").partition(":")[0] for row in rows]
     return [
         {
-            **{axis.key.rpartition(".")[2]: str(row[axis.key]) for axis in axes},
+            **{name: str(row[key]) for key, name in names.items()},
             "strategy": str(row["strategy"]),
             **(_figures(row) if row["status"] == OK else dict.fromkeys(_NAMES, "")),
             **({"error": code} if any(codes) else {}),
         }
         for row, code in zip(rows, codes, strict=True)
     ]
+
+
+def _short(keys: Sequence[str]) -> dict[str, str]:
+    """The last part of each key; the whole key where two have the same."""
+    last = {key: key.rpartition(".")[2] for key in keys}
+    return {
+        key: name if list(last.values()).count(name) == 1 else key for key, name in last.items()
+    }
 
 
 _NAMES = ("latency", "samples/s", "gap", "DRAM traffic")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from enum import Enum
 from fractions import Fraction
 from math import ceil
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import yaml
 from pydantic import BaseModel
@@ -36,13 +37,19 @@ def varied_profile(name_or_path: str, changes: Mapping[str, Plain]) -> bytes:
     Raises:
         ProfileError: as `changed_profile`.
     """
-    tree = profile_tree(name_or_path)
+    tree = varied_tree(profile_tree(name_or_path), changes)
+    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True).encode()
+
+
+def varied_tree(tree: Mapping[str, Plain], changes: Mapping[str, Plain]) -> dict[str, Plain]:
+    """A copy of a profile's sections and entries with the numbers at these keys replaced."""
+    varied: Any = deepcopy(dict(tree))
     for key, value in changes.items():
-        section: Any = tree
+        section = varied
         for name in key.split("."):
             section = section[name]
         section["value"] = value
-    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True).encode()
+    return cast(dict[str, Plain], varied)
 
 
 def scaled_profile(name: str, data: bytes | None, key: str, factor: Fraction) -> bytes:

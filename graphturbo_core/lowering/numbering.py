@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -26,6 +27,9 @@ from graphturbo_core.products.scheduling import ACROSS_LAYERS
 
 MOST_KEPT = 100_000
 """Most cached instructions for other lowerings (our choice: about 60 MB)."""
+
+MOST_WAYS = 16
+"""Most ways with cached placements, the oldest dropped (our choice: more than a comparison has)."""
 
 MOST_TIMES = 2
 """Largest factor of instructions of an alternative placement (our choice)."""
@@ -52,8 +56,9 @@ class KnownKernels:
     instructions, the least recently used templates are dropped.
     """
 
-    _ways: list[tuple[Graph, Hashable]] = field(default_factory=list)
+    _ways: dict[int, tuple[Graph, Hashable]] = field(default_factory=dict)
     _places: dict[tuple[int, int], Places] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
     _kernels: OrderedDict[Hashable, KnownTemplate] = field(default_factory=OrderedDict)
     _instructions: int = 0
 
@@ -68,11 +73,20 @@ class KnownKernels:
             plan.scheduling,
         )  # fmt: skip
         graph = plan.semantics.graph
-        for place, (known, its) in enumerate(self._ways):
+        for number, (known, its) in self._ways.items():
             if known is graph and its == chosen:
-                return place
-        self._ways.append((graph, chosen))
-        return len(self._ways) - 1
+                return number
+        if len(self._ways) >= MOST_WAYS:
+            self._drop(next(iter(self._ways)))
+        number = next(self._numbers)
+        self._ways[number] = graph, chosen
+        return number
+
+    def _drop(self, way: int) -> None:
+        """Forget the placements of a way; its number is not used again."""
+        del self._ways[way]
+        for key in [key for key in self._places if key[0] == way]:
+            del self._places[key]
 
     def places(self, plan: Plan, machine: Machine) -> Places:
         """The cached placements of a plan's kernels."""

@@ -24,7 +24,10 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A key, `section.name` or `section.rate.format` in a profile, and its values in order."""
+    """A key, `section.name` or `section.rate.format` in a profile, and its values in order.
+
+    Keys with `+` between them have the same value.
+    """
 
     key: str
     values: tuple[Value, ...]
@@ -39,11 +42,16 @@ def axes_of(texts: Sequence[str], profile: str) -> tuple[Axis, ...]:
     """
     known = (*RUN_KEYS, *_keys(profile_tree(profile)))
     axes = tuple(_axis(text, known) for text in texts)
-    keys = [axis.key for axis in axes]
+    keys = [key for axis in axes for key in keys_of(axis.key)]
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
         raise OptionError("GIVEN_TWICE", f"{twice!r} is varied twice", "--vary", "give it once")
     return axes
+
+
+def keys_of(key: str) -> list[str]:
+    """The keys of an axis."""
+    return key.split("+")
 
 
 def check_size(axes: Sequence[Axis], strategies: int) -> None:
@@ -64,14 +72,17 @@ def _axis(text: str, known: Sequence[str]) -> Axis:
     if not key or not values:
         what = f"{shown(text)} is no KEY=V1,V2"
         raise OptionError("BAD_VARY", what, "--vary", "write for instance --vary batch=16,32")
-    if key not in known:
-        near = ", ".join(get_close_matches(key, known)) or ", ".join(known[:6])
-        what = f"{shown(key)} is no key of this profile"
+    unknown = next((each for each in keys_of(key) if each not in known), None)
+    if unknown is not None:
+        near = ", ".join(get_close_matches(unknown, known)) or ", ".join(known[:6])
+        what = f"{shown(unknown)} is no key of this profile"
         raise OptionError("UNKNOWN_KEY", what, "--vary", f"choose for instance {near}")
     if len(set(map(repr, values))) < len(values):
         what = f"{shown(key)} has a value twice"
         raise OptionError("GIVEN_TWICE", what, "--vary", "give each value once")
-    if key in RUN_KEYS and not all(type(value) is int and value > 0 for value in values):
+    if not set(keys_of(key)).isdisjoint(RUN_KEYS) and not all(
+        type(value) is int and value > 0 for value in values
+    ):
         what = f"{key} takes whole numbers from 1"
         raise OptionError("BAD_VARY", what, "--vary", f"write for instance --vary {key}=16,32")
     return Axis(key, values)
@@ -99,4 +110,6 @@ def _keys(tree: Plain, path: str = "") -> Iterator[str]:
         yield path
         return
     for name, part in tree.items():
+        if "." in name or "+" in name:
+            continue
         yield from _keys(part, f"{path}.{name}" if path else name)

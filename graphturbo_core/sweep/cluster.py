@@ -13,6 +13,7 @@ import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from graphturbo_core.errors import CapacityError, OptionError
@@ -21,9 +22,8 @@ from graphturbo_core.sweep.tasks import result_of
 
 TLS, TCP = "tls", "tcp"
 CONNECT_SECONDS = 20
-RETRIES = 3
-"""Times that a run is begun again after its worker has gone."""
 RESULT_OF = "result_of"
+_TURN = Lock()
 FUNCTIONS: Mapping[str, Callable[[Imports, bytes], bytes]] = {RESULT_OF: result_of}
 
 
@@ -82,23 +82,28 @@ def computed_on(
         digest = hashlib.sha256(model_bytes).hexdigest()
         model = client.submit(bytes, model_bytes, key=f"model-{digest}")
         runs = {
-            client.submit(
-                named_result, RESULT_OF, digest, model, task, key=f"run-{key}", retries=RETRIES
-            ): key
+            client.submit(named_result, RESULT_OF, digest, model, task, key=f"run-{key}"): key
             for key, task in tasks.items()
         }
         for done in distributed.as_completed(runs, loop=client.loop):
             yield runs[done], bytes(done.result())
-    except (distributed.KilledWorker, distributed.client.FutureCancelledError) as error:
+    except distributed.KilledWorker as error:
         what, change = "the workers of a run ended", "give the workers more memory"
         raise CapacityError("WORKER_ENDED", what, str(error), change) from error
+    except distributed.client.FutureCancelledError as error:
+        what, change = "the scheduler has gone", "start it again, and the sweep with --resume"
+        raise OptionError("SCHEDULER_GONE", what, str(error), change) from error
     finally:
         client.close()
 
 
 def named_result(function: str, digest: str, model_bytes: bytes, task: bytes) -> bytes:
-    """What a worker calls: one of `FUNCTIONS` on a task; a worker keeps the latest models."""
-    return FUNCTIONS[function](_imports(digest, model_bytes), task)
+    """What a worker calls: one of `FUNCTIONS` on a task; a worker keeps the latest models.
+
+    Threads of a worker take turns, since the runs of a model share caches.
+    """
+    with _TURN:
+        return FUNCTIONS[function](_imports(digest, model_bytes), task)
 
 
 @lru_cache(maxsize=2)
@@ -127,9 +132,16 @@ def _connected(distributed: Any, scheduler: Scheduler) -> Any:
         require_encryption=scheduler.address.startswith(TLS),
     )
     try:
-        return distributed.Client(
+        client = distributed.Client(
             scheduler.address, security=security, timeout=CONNECT_SECONDS, set_as_default=False
         )
     except (OSError, ValueError) as error:
         what, change = f"no scheduler answers at {scheduler.address!r}", "check address and files"
         raise OptionError("SCHEDULER_UNREACHABLE", what, str(error), change) from error
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except TimeoutError as error:
+        client.close()
+        what, change = f"the scheduler at {scheduler.address!r} has no worker", "start one"
+        raise OptionError("NO_WORKER", what, str(error), change) from error
+    return client

@@ -103,7 +103,7 @@ def computed_here(
         change = "run it again with --resume and fewer --processes"
         raise CapacityError("WORKER_ENDED", what, change=change) from error
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=True, cancel_futures=True)  # without waiting, all would still run
 
 
 def _begin(model_bytes: bytes) -> None:

@@ -7,20 +7,23 @@ import json
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any, get_type_hints
 
-from graphturbo_core import __version__
 from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
-from graphturbo_core.hardware.variation import varied_profile
+from graphturbo_core.hardware.profile import profile_tree
+from graphturbo_core.hardware.variation import varied_tree
 from graphturbo_core.pipeline import run_shared
+from graphturbo_core.plain_yaml import Plain
 from graphturbo_core.report.contract import Contract
 from graphturbo_core.rounds import Imports
-from graphturbo_core.run_request import RunRequest, check_request
+from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.registry import parse_strategy
-from graphturbo_core.sweep.axes import BATCH, CLUSTER_BATCH, RUN_KEYS, Axis, Value
+from graphturbo_core.sweep.axes import BATCH, CLUSTER_BATCH, RUN_KEYS, Axis, Value, keys_of
 
+LIBRARY = Path(__file__).resolve().parents[1]
 OK, REFUSED, FAULT, OTHER = "ok", "refused", "fault", "other version"
 LEFT_OUT = ("schema", "strategy", "schedule_seconds")
 """Scalars of the contract that are no column: the table's own, and one of the clock."""
@@ -60,10 +63,19 @@ def points_of(axes: Sequence[Axis], strategies: Sequence[str]) -> tuple[Point, .
     )
 
 
-def task_of(request: RunRequest, point: Point) -> bytes:
-    """All that a run needs except the model, as canonical JSON."""
-    values = dict(point.values)
-    numbers = {key: value for key, value in point.values if key not in RUN_KEYS}
+def tasks_of(request: RunRequest, points: Sequence[Point]) -> list[bytes]:
+    """All that each run needs except the model, as canonical JSON: with the profile's text.
+
+    Raises:
+        ProfileError: the profile is not a readable file.
+    """
+    tree = profile_tree(request.profile)
+    return [_task(request, point, tree) for point in points]
+
+
+def _task(request: RunRequest, point: Point, tree: Mapping[str, Plain]) -> bytes:
+    values = {key: value for axis, value in point.values for key in keys_of(axis)}
+    numbers = {key: value for key, value in values.items() if key not in RUN_KEYS}
     strategy = point.strategy
     if CLUSTER_BATCH in values:
         strategy = f"{strategy}@{values[CLUSTER_BATCH]}"
@@ -78,8 +90,19 @@ def task_of(request: RunRequest, point: Point) -> bytes:
         "skip_passes": list(request.skip_passes),
         "max_instructions": request.max_instructions,
     }
-    task = {"request": fields, "numbers": numbers, "version": __version__}
+    profile = json.dumps(varied_tree(tree, numbers))  # JSON is YAML too
+    task = {"request": fields, "profile": profile, "source": source_digest()}
     return json.dumps(task, sort_keys=True).encode()
+
+
+@cache
+def source_digest() -> str:
+    """Digest of this library's sources: another one may give other figures."""
+    digest = hashlib.sha256()
+    for path in sorted(LIBRARY.rglob("*.py")):
+        digest.update(path.relative_to(LIBRARY).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def task_key(model_bytes: bytes, task: bytes) -> str:
@@ -90,50 +113,42 @@ def task_key(model_bytes: bytes, task: bytes) -> str:
 def result_of(imports: Imports, task: bytes) -> bytes:
     """The figures of a run, or its refusal, as JSON.
 
-    FAULT: a bug of ours, with a traceback. OTHER: another version made the task.
+    FAULT: a bug of ours, with a traceback. OTHER: another source made the task.
     """
     given = json.loads(task)
-    if given["version"] != __version__:
-        what = f"version {__version__} cannot run a task of version {given['version']}"
+    if given["source"] != source_digest():
+        what = "the task is of other sources of this library than those here"
         return json.dumps({"status": OTHER, "error": what}).encode()
     request = replace(RunRequest(**given["request"]), has_pictures=False)
     try:
-        check_request(request, imports.limits)
-        data = _profile(request.profile, json.dumps(given["numbers"]))
-        contract: Mapping[str, Any] = run_shared(imports, request, data).contract
-    except InvariantError as error:
+        contract: Mapping[str, Any] = run_shared(
+            imports, request, given["profile"].encode()
+        ).contract
+    except MemoryError:
+        line = "error: OUT_OF_MEMORY: the run needs more memory than there is"
+        return json.dumps({"status": REFUSED, "error": line}).encode()
+    except Exception as error:
+        if isinstance(error, GraphTurboError) and not isinstance(error, InvariantError):
+            return json.dumps({"status": REFUSED, "error": error.line()}).encode()
         text = "".join(traceback.format_exception(error))
-        return json.dumps({"status": FAULT, "code": error.code, "error": text}).encode()
-    except GraphTurboError as error:
-        return json.dumps({"status": REFUSED, "error": error.line()}).encode()
+        return json.dumps({"status": FAULT, "error": text}).encode()
     figures = {name: contract[name] for name in FIGURES}
     return json.dumps({"status": OK, "error": "", **figures}).encode()
 
 
-@lru_cache(maxsize=4)
-def _profile(name: str, numbers: str) -> bytes | None:
-    """The profile's YAML with other numbers; None if there are none.
-
-    Raises:
-        ProfileError: as `varied_profile`.
-    """
-    changes: dict[str, Value] = json.loads(numbers)
-    return varied_profile(name, changes) if changes else None
-
-
 def check_result(result: bytes) -> None:
-    """Check that a run met no bug of ours, and was of this version.
+    """Check that a run met no bug of ours, and was of these sources.
 
     Raises:
-        InvariantError: with the code and the traceback of the process that ran it.
-        OptionError: OTHER_VERSION.
+        InvariantError: SWEEP_FAULT, with the traceback of the process that ran it.
+        OptionError: OTHER_SOURCE.
     """
     found = json.loads(result)
     if found["status"] == OTHER:
-        change = "use one version on all machines"
-        raise OptionError("OTHER_VERSION", found["error"], change=change)
+        change = "use the same sources on all machines"
+        raise OptionError("OTHER_SOURCE", found["error"], change=change)
     if found["status"] == FAULT:
-        raise InvariantError(found["code"], found["error"])
+        raise InvariantError("SWEEP_FAULT", found["error"])
 
 
 def row_of(point: Point, result: bytes) -> Row:

@@ -38,7 +38,7 @@ STEPS = (
 )
 OTHERWISE = (
     "Between two common ends of sub-graphs, what `graphturbo` would do with the same layers at the "
-    "same cluster batch. Both times are simulated, and each column sums to its plan's time."
+    "same cluster batch. Both times are simulated, and each column sums to its plan's round."
 )
 PATH = (
     "Each bar is as long as the run. Its parts are what the run waited for, step by step from its "

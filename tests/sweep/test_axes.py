@@ -41,6 +41,9 @@ def test_words_are_read_as_in_a_profile() -> None:
         (["batch=0"], "BAD_VARY", "whole numbers from 1"),
         (["cluster_batch=2.5"], "BAD_VARY", "whole numbers from 1"),
         (["batch=true"], "BAD_VARY", "whole numbers from 1"),
+        (["batch+cluster_batch=2.5"], "BAD_VARY", "whole numbers from 1"),
+        (["core.lb_data_bytes+core.none=1"], "UNKNOWN_KEY", "core.none"),
+        (["core.lb_data_bytes+batch=1", "batch=2"], "GIVEN_TWICE", "varied twice"),
     ],
 )
 def test_refusals(texts: list[str], code: str, words: str) -> None:

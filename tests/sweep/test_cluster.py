@@ -24,12 +24,16 @@ from graphturbo_core.sweep import cluster, tasks
 from graphturbo_core.sweep.axes import Axis
 from graphturbo_core.sweep.cluster import RESULT_OF, Scheduler, computed_on, named_result
 from graphturbo_core.sweep.points import Kept, results_of
-from graphturbo_core.sweep.tasks import check_result, points_of, result_of, task_of
+from graphturbo_core.sweep.tasks import Point, check_result, points_of, result_of, tasks_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE, CHIP = "teaching-resnet", "generic-4x4"
 VARY = "core.lb_data_bytes=24576,49152,98304,196608"
 CERTIFICATES = ("ca.pem", "own.pem", "own.key")
+
+
+def task_of(request: RunRequest, point: Point) -> bytes:
+    return tasks_of(request, [point])[0]
 
 
 @pytest.mark.parametrize(
@@ -80,9 +84,9 @@ def test_a_task_is_a_known_function_and_bytes() -> None:
     assert named_result(RESULT_OF, "digest", data, task) == result_of(Imports(data), task)
     with pytest.raises(KeyError):
         named_result("system", "digest", data, task)
-    other = json.loads(task) | {"version": "0.0.1"}
+    other = json.loads(task) | {"source": "0"}
     found = named_result(RESULT_OF, "digest", data, json.dumps(other).encode())
-    with pytest.raises(OptionError, match=r"task of version 0\.0\.1"):
+    with pytest.raises(OptionError, match="other sources of this library"):
         check_result(found)
 
 
@@ -101,7 +105,7 @@ def test_a_bug_of_ours_ends_the_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path:
             b"", [task], Kept(tmp_path), lambda *_: None,
             lambda _, missing: ((key, found) for key in missing),
         )  # fmt: skip
-    assert refused.value.code == "BROKEN"
+    assert refused.value.code == "SWEEP_FAULT"
     assert "Traceback" in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -173,3 +177,16 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OptionError) as refused:
         list(computed_on(Scheduler("tcp://127.0.0.1:9"), b"", {"key": b""}))
     assert refused.value.code == "SCHEDULER_UNREACHABLE"
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 5)
+    file = tmp_path / "scheduler.json"
+    words = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+    with process("distributed.cli.dask_scheduler", *words):
+        wait_for(file.exists)
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        with pytest.raises(OptionError) as refused:
+            list(computed_on(Scheduler(address), b"", {"key": b""}))
+    assert refused.value.code == "NO_WORKER"

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from graphturbo_core.cli.commands import main
+from graphturbo_core.cli.sweep_output import _short
 from graphturbo_core.errors import CapacityError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.variation import varied_profile
@@ -28,7 +29,7 @@ from graphturbo_core.sweep import points as points_module
 from graphturbo_core.sweep.axes import Axis
 from graphturbo_core.sweep.points import Kept, computed_here, results_of
 from graphturbo_core.sweep.table import columns_of, sweep_csv, sweep_json
-from graphturbo_core.sweep.tasks import FIGURES, Row, points_of, result_of, row_of, task_of
+from graphturbo_core.sweep.tasks import FIGURES, Point, Row, points_of, result_of, row_of, tasks_of
 
 SAMPLE, CHIP = "teaching-resnet", "generic-4x4"
 REQUEST = RunRequest(SAMPLE, profile=CHIP, batch=16)
@@ -36,7 +37,11 @@ LB, DRAM = "core.lb_data_bytes", "cluster.dram_bandwidth_bytes_per_s"
 AXES = (Axis(LB, (24576, 196608)), Axis(DRAM, (8_000_000_000, 16_000_000_000)))
 STRATEGIES = ("tvm", "graphturbo@2")
 POINTS = points_of(AXES, STRATEGIES)
-TASKS = [task_of(REQUEST, point) for point in POINTS]
+TASKS = tasks_of(REQUEST, POINTS)
+
+
+def task_of(request: RunRequest, point: Point) -> bytes:
+    return tasks_of(request, [point])[0]
 
 
 def computed(model: bytes, tasks: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
@@ -149,6 +154,47 @@ def _stopping(told: list[tuple[int, int]]) -> points_module.OnProgress:
     return tell
 
 
+def test_another_text_of_the_profile_is_another_run(tmp_path: Path) -> None:
+    """Its name alone would give the figures of the file as it was."""
+    path = tmp_path / "own.yaml"
+    request = RunRequest(SAMPLE, profile=str(path), batch=16)
+    found = []
+    for gb_bytes in (1048576, 2097152):
+        path.write_bytes(varied_profile(CHIP, {"cluster.gb_bytes": gb_bytes}))
+        found.append(task_of(request, POINTS[0]))
+    assert found[0] != found[1]
+    path.unlink()
+    assert json.loads(result_of(Imports(load_sample(SAMPLE)), found[0]))["status"] == "ok"
+
+
+def test_keys_with_one_value() -> None:
+    """On a chip whose LB is one pool both parts have the same size."""
+    axis = Axis("core.lb_data_bytes+core.lb_weight_bytes", (524288,))
+    request = RunRequest(SAMPLE, profile="ascend910", batch=2)
+    (point,) = points_of((axis,), ["graphturbo"])
+    row = row_of(point, result_of(Imports(load_sample(SAMPLE)), task_of(request, point)))
+    assert row["status"] == "ok"
+    assert row[axis.key] == 524288
+    alone = points_of((Axis("core.lb_data_bytes", (524288,)),), ["graphturbo"])[0]
+    refused = row_of(alone, result_of(Imports(load_sample(SAMPLE)), task_of(request, alone)))
+    assert refused["status"] == "refused"
+
+
+def test_columns_of_a_terminal_have_names_of_their_own() -> None:
+    rates = ["core.matrix_rate.fp16", "core.vector_rate.fp16", "cluster.gb_bytes"]
+    assert list(_short(rates).values()) == [*rates[:2], "gb_bytes"]
+
+
+def test_a_folder_that_is_not_there_is_refused_at_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = str(tmp_path / "none" / "table.csv")
+    assert main(["sweep", SAMPLE, "--vary", "batch=4", "--csv", target]) == 2
+    found = capsys.readouterr().err
+    assert "UNWRITABLE" in found
+    assert "runs" not in found
+
+
 def test_a_refusal_is_a_row() -> None:
     axes = (Axis("core.lb_data_bytes", (16, 65536)), Axis("batch", (4,)))
     imports = Imports(load_sample(SAMPLE))
@@ -233,6 +279,26 @@ def test_a_process_that_was_ended_is_a_refusal(monkeypatch: pytest.MonkeyPatch) 
         list(computed_here(2, b"", {"key": b"task"}))
     assert refused.value.code == "WORKER_ENDED"
     assert list(computed_here(2, b"", {})) == []
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_the_runs_that_have_not_begun(tmp_path: Path) -> None:
+    """Of forty: those that were kept, and at most what was queued for two processes."""
+    folder = tmp_path / "runs"
+    batches = ",".join(str(4 * n) for n in range(1, 41))
+    command = [
+        sys.executable, "-m", "graphturbo_core", "sweep", SAMPLE, "--profile", CHIP,
+        "--strategies", "tvm", "--processes", "2", "--vary", f"batch={batches}",
+        "--resume", str(folder),
+    ]  # fmt: skip
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as first:  # our command
+        while first.poll() is None and not list(folder.glob("*.json")):
+            time.sleep(0.01)
+        begin = time.monotonic()
+        first.send_signal(signal.SIGINT)
+        assert first.wait(timeout=60) == 130
+        assert time.monotonic() - begin < 20
+    assert len(list(folder.glob("*.json"))) < 20
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ as means over the engines of the kind. Our choice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,12 +43,14 @@ class BoundSteps:
     seconds: Mapping[str, float]
 
     def check(self, latency_s: float) -> None:
-        """Check that the steps sum to the latency.
+        """Check that the steps sum to the latency, and that none is below 0.
 
         Raises:
-            InvariantError: both times.
+            InvariantError: both times, or the steps.
         """
         total = sum(self.seconds.values())
+        if min(self.seconds.values()) < 0:
+            raise InvariantError("BOUND_STEPS", f"a step is below 0: {dict(self.seconds)}")
         if abs(total - latency_s) > TOLERANCE * latency_s:
             raise InvariantError("BOUND_STEPS", f"steps sum to {total} s, not to {latency_s} s")
 
@@ -107,7 +109,7 @@ def _of_engines(outcome: Outcome, kind: EngineKind, bound: float) -> Iterator[tu
     """Repeated work takes the busy time in proportion to the MACs that are repeated.
 
     For vector engines it is part of the other work. If the share that ends last is not the largest,
-    it may do less than the bound of the largest; then it idles less by as much.
+    it may do less than the bound of the largest; then its waits are less by as much, idling first.
     """
     waits, sources = _engine_cycles(outcome, kind)
     beyond, short = max(0.0, waits[Wait.BUSY] - bound), max(0.0, bound - waits[Wait.BUSY])
@@ -118,9 +120,17 @@ def _of_engines(outcome: Outcome, kind: EngineKind, bound: float) -> Iterator[tu
     yield OTHER_CLUSTERS, alone
     yield REPEATED, repeated
     yield UNFILLED, beyond - alone - repeated
-    yield from ((f"data_{source.name.lower()}", cycles) for source, cycles in sources.items())
-    waits[Wait.IDLE] -= short
-    yield from ((wait.name.lower(), waits[wait]) for wait in WAITS)
+    rest = [(f"data_{source.name.lower()}", cycles) for source, cycles in sources.items()]
+    rest += [(wait.name.lower(), waits[wait]) for wait in WAITS]
+    yield from reversed(list(_reduced(reversed(rest), short)))
+
+
+def _reduced(steps: Iterable[tuple[str, float]], short: float) -> Iterator[tuple[str, float]]:
+    """The steps, the first ones less by `short` in all; none is below 0."""
+    for step, cycles in steps:
+        less = min(short, cycles)
+        short -= less
+        yield step, cycles - less
 
 
 def _of_dram(outcome: Outcome, bound: float) -> Iterator[tuple[str, float]]:
@@ -143,10 +153,7 @@ def _of_dram(outcome: Outcome, bound: float) -> Iterator[tuple[str, float]]:
     alone = min(max(0.0, moved - bound), _left_to_one(outcome, bound))
     yield OTHER_CLUSTERS, alone
     other = moved - bound - alone - sum(cycles[cause] for cause in MORE_BYTES)
-    short = max(0.0, -other)
-    for cause in MORE_BYTES:
-        less = min(short, cycles[cause])
-        short -= less
-        yield cause.name.lower(), cycles[cause] - less
+    more = [(cause.name.lower(), cycles[cause]) for cause in MORE_BYTES]
+    yield from _reduced(more, max(0.0, -other))
     yield OTHER_BYTES, max(0.0, other)
     yield DRAM_IDLE, outcome.makespan - max(moved, bound)

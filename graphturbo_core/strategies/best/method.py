@@ -42,7 +42,7 @@ def decided_otherwise(graph: LayerGraph, method: Timed, best: Timed) -> Iterator
         is_any = True
         names = dict.fromkeys(graph.layers[at].name for at in (first, end - 1))
         yield _decision(RULE_OTHERWISE, " .. ".join(names), parts[0].numbers, parts[1].numbers)
-    if left[0] != left[1]:
+    if left[0] != left[1] or (is_any and any(left)):
         rest = [{"groups": same, "kernels": 0, "cycles": cycles} for cycles in left]
         yield _decision(RULE_SAME, OTHERS if is_any else ALL, *rest)
 

@@ -83,7 +83,8 @@ class BestSearch(Plus):
         """
         if target.constraints.shape_groups:
             return
-        segments = segments_of(trials.graph, SegmentCycles(target))
+        is_for_time = self.minimised.is_time
+        segments = segments_of(trials.graph, SegmentCycles(target), is_for_time=is_for_time)
         program = Planned(segments, self.minimised)
         self.programs.append(program)
         if self.minimised.is_time:
@@ -128,4 +129,5 @@ class BestSearch(Plus):
 def estimated_cycles(target: Target, minimised: Minimised = TIME) -> int:
     """Closed-form cycles of the dynamic program's first plan."""
     graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-    return Planned(segments_of(graph, SegmentCycles(target)), minimised).cheapest()[1]
+    segments = segments_of(graph, SegmentCycles(target), is_for_time=minimised.is_time)
+    return Planned(segments, minimised).cheapest()[1]

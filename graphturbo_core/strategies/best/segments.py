@@ -43,7 +43,9 @@ class Segment:
     options: tuple[Option, ...]
 
 
-def segments_of(graph: LayerGraph, price: SegmentCycles) -> tuple[Segment, ...]:
+def segments_of(
+    graph: LayerGraph, price: SegmentCycles, *, is_for_time: bool = True
+) -> tuple[Segment, ...]:
     """All segments, by first and last layer."""
     known: dict[Hashable, tuple[tuple[GroupCut, Estimate], ...]] = {}
     starts = block_starts(graph)
@@ -56,7 +58,7 @@ def segments_of(graph: LayerGraph, price: SegmentCycles) -> tuple[Segment, ...]:
     for first, last in sorted(of_blocks | {(at, at + 1) for at in range(len(graph.layers))}):
         part = SubGraph(graph, tuple(range(first, last)))
         if part.likeness not in known:
-            known[part.likeness] = tuple(_priced(part, price))
+            known[part.likeness] = tuple(_priced(part, price, is_for_time))
         options = (
             Option(replace(cut, layers=part.layers), estimate, (first, last) in of_blocks)
             for cut, estimate in known[part.likeness]
@@ -65,19 +67,21 @@ def segments_of(graph: LayerGraph, price: SegmentCycles) -> tuple[Segment, ...]:
     return tuple(found)
 
 
-def _priced(part: SubGraph, price: SegmentCycles) -> Iterator[tuple[GroupCut, Estimate]]:
+def _priced(
+    part: SubGraph, price: SegmentCycles, is_for_time: bool
+) -> Iterator[tuple[GroupCut, Estimate]]:
     """The splits worth a look, priced.
 
     In a family with rising piece counts, after one that fits LB more pieces gain nothing; nor does
-    a split whose launches alone take longer than one that fits. Nor do pieces along two axes, of
-    which as many along one fit without halo.
+    for time, a split whose launches alone take longer than one that fits. Nor do pieces along two
+    axes, of which as many along one fit without halo.
     """
     launch = price.target.hardware.launch_cycles + price.target.hardware.barrier_cycles
     axes = axes_of(part)[:MOST_AXES]
     least, enough = None, MOST_PIECES + 1
     for family in _split_families(part, axes):
         for split in family:
-            if least is not None and split.pieces * launch >= least:
+            if is_for_time and least is not None and split.pieces * launch >= least:
                 break
             if len(split.axes) > 1 and split.pieces >= enough:
                 break

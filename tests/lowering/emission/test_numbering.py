@@ -228,6 +228,18 @@ def test_what_is_forgotten_is_emitted_again(
     assert [bool(count) for count in counts] == [True, False, True, False, True]
 
 
+def test_placements_of_the_oldest_chips_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep has as many chips as points; a forgotten one's number is not used again."""
+    monkeypatch.setattr(numbering, "MOST_WAYS", 2)
+    plan, known = plan_of(weighted(PRODUCT), "layerwise", chip("tiny")), KnownKernels()
+    plans = [faster(plan, dram_latency_cycles=cycles) for cycles in (1, 2, 3)]
+    for each in (*plans, plans[0]):
+        lower(each, known=known)
+        assert len(known._ways) == len(known._places) <= 2
+    assert list(known._ways) == [2, 3]
+    check_same([(each, DEFAULT_LIMITS) for each in (*plans, *plans)])
+
+
 def test_what_is_ahead_refuses_sooner(emitted: list[str]) -> None:
     """Where it counts, fewer kernels are emitted before the program is refused."""
     common, settings, room, _ = numbered(plan_of(small_model(NET), "tvm", chip("tiny")))

@@ -11,7 +11,7 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import read_profile
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.report.bounds.bound_steps import BoundSteps
+from graphturbo_core.report.bounds.bound_steps import BoundSteps, _reduced
 from graphturbo_core.report.report import Report
 from tests.models import model_bytes
 from tests.report.overview.reports import LARGE, small_chip
@@ -106,6 +106,16 @@ def test_clusters_that_could_help_with_one_sample() -> None:
     assert steps["other_clusters"] == pytest.approx(3 * steps["bound"])
     assert shared.contract["cycles"] < alone.contract["cycles"]
     assert "other_clusters" not in steps_of(shared)
+
+
+def test_a_share_that_does_less_than_the_bound_waits_less() -> None:
+    """Idling first, then what stands before it; a channel's wait is between."""
+    steps = [("idle", 5.0), ("barrier", 0.0), ("channel", 4.0), ("data_gb", 30.0)]
+    assert list(_reduced(steps, 20.0)) == [
+        ("idle", 0.0), ("barrier", 0.0), ("channel", 0.0), ("data_gb", 19.0),
+    ]  # fmt: skip
+    with pytest.raises(InvariantError, match="below 0"):
+        BoundSteps("dram", {"bound": 1.0, "spill": -0.5}).check(0.5)
 
 
 def test_steps_that_do_not_sum_are_a_fault() -> None:
