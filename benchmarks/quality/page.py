@@ -41,9 +41,9 @@ def page(found: Mapping[Key, Run]) -> str:
             "before, 2.0 % faster in the geometric mean. That the plan of least traffic comes "
             "first was chosen on four models on `generic-4x4` at one cluster batch each "
             "(light-squeezenet 10 % faster than without it, BERT-base 8.6 %, ResNet-50 0.4 %, "
-            "MobileNet-v2 the same). Of nine pairs on `generic-4x4` and `goya` that were run before "
-            "this and the closed form's change, and since, Inception-v3 is 16 and 6 % faster, "
-            "ConvNeXt-T 4 and 10 % slower, the others are within 1.4 %; 0.4 % faster in the "
+            "MobileNet-v2 the same). Of nine pairs on `generic-4x4` and `goya` that were run "
+            "before this and the closed form's change, and since, Inception-v3 is 16 and 6 % "
+            "faster, ConvNeXt-T 4 and 10 % slower, the others are within 1.4 %; 0.4 % faster in the "
             "geometric mean.\n",
             "There is no tighter bound of the space of plans: kernels of several sub-graphs "
             "interleave, so a tensor between two of them need never exist as a whole, and we can "
