@@ -43,8 +43,8 @@ def page(found: Mapping[Key, Run]) -> str:
             "(light-squeezenet 10 % faster than without it, BERT-base 8.6 %, ResNet-50 0.4 %, "
             "MobileNet-v2 the same). Of nine pairs on `generic-4x4` and `goya` that were run "
             "before this and the closed form's change, and since, Inception-v3 is 16 and 6 % "
-            "faster, ConvNeXt-T 4 and 10 % slower, the others are within 1.4 %; 0.4 % faster in the "
-            "geometric mean.\n",
+            "faster, ConvNeXt-T 4 and 10 % slower, the others are within 1.4 %; 0.4 % faster "
+            "in the geometric mean.\n",
             "There is no tighter bound of the space of plans: kernels of several sub-graphs "
             "interleave, so a tensor between two of them need never exist as a whole, and we can "
             "prove no bytes over DRAM beyond those of the model's bound.\n",
