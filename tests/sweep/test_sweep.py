@@ -281,13 +281,23 @@ def test_a_process_that_was_ended_is_a_refusal(monkeypatch: pytest.MonkeyPatch) 
     assert list(computed_here(2, b"", {})) == []
 
 
+INTERRUPTIBLE = """
+import signal, sys
+from graphturbo_core.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+"""
+"""The command line, also below a shell in whose background SIGINT is ignored."""
+
+
 @pytest.mark.slow
 def test_an_interrupt_ends_the_runs_that_have_not_begun(tmp_path: Path) -> None:
     """Of forty: those that were kept, and at most what was queued for two processes."""
     folder = tmp_path / "runs"
     batches = ",".join(str(4 * n) for n in range(1, 41))
     command = [
-        sys.executable, "-m", "graphturbo_core", "sweep", SAMPLE, "--profile", CHIP,
+        sys.executable, "-c", INTERRUPTIBLE, "sweep", SAMPLE, "--profile", CHIP,
         "--strategies", "tvm", "--processes", "2", "--vary", f"batch={batches}",
         "--resume", str(folder),
     ]  # fmt: skip
