@@ -81,7 +81,7 @@ def _check(page: Page, visit: AppPage, scheme: str) -> None:
         page.wait_for_selector(f"canvas[aria-roledescription='{role}'][data-ready]")
         assert len(scene(page, role)["panes"]) == 2
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    assert page.locator(".js-plotly-plot").count() == 6
+    assert page.locator(".js-plotly-plot").count() == 7
     page.locator("canvas[aria-roledescription='Sub-graph view']").focus()
     page.keyboard.press("BracketRight")
     page.wait_for_function("() => window.graphturboCommon.selected !== ''")

@@ -17,7 +17,7 @@ SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Why"
 def settle(visit: AppPage, query: str) -> None:
     """The address map and all charts are on the page."""
     visit.open(query)
-    expect(visit.page.locator(".js-plotly-plot")).to_have_count(6)
+    expect(visit.page.locator(".js-plotly-plot")).to_have_count(7)
 
 
 def test_a_dot_and_a_row_select_their_layer_in_all_views(visit: AppPage):
@@ -29,7 +29,7 @@ def test_a_dot_and_a_row_select_their_layer_in_all_views(visit: AppPage):
     layer = int(selected.rsplit("-", 1)[1])
     visit.page.wait_for_function(
         """(layer) => {
-          const chart = document.querySelectorAll(".js-plotly-plot")[4];
+          const chart = document.querySelectorAll(".js-plotly-plot")[5];
           const bars = [...(chart?.querySelectorAll(".trace.bars") ?? [])];
           return bars.length === 8 && bars.every((trace) =>
             [...trace.querySelectorAll(".point path")].every(
