@@ -118,7 +118,8 @@ def _separated(found: Mapping[Key, Run]) -> Sheet:
         ("model", "chip", "share", "bound by", "largest steps (% of the time)"),
         rows,
         f"Schedules below {NEAR_BOUND} of the bound: what the resource of the bound does beyond "
-        "it, and what it waits for. Those found before steps were kept are not listed.",
+        "it, and what it waits for; data that come from DRAM through GB count as GB's. Those found "
+        "before steps were kept are not listed.",
     )
 
 
