@@ -9,7 +9,7 @@ from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.drawing.sheet import Sheet
 from benchmarks.quality.matrix import CHIPS, KEPT, MODELS, SEARCH, STRATEGIES, Key, Run
 from graphturbo_core.report.bounds.bound_steps import BOUND
-from graphturbo_ui.figures.bound_steps import RESOURCE_WORDS, STEP_WORDS
+from graphturbo_ui.figures.bound_steps import BOUND_WORDS, STEP_WORDS
 
 PAGE, FIGURE = KEPT.with_suffix(".md"), KEPT.parent / "images" / "quality.svg"
 DRAWN = ("tvm@16", "graphturbo@16", SEARCH)
@@ -107,7 +107,7 @@ def _mean(shares: Sequence[float]) -> float:
 def _separated(found: Mapping[Key, Run]) -> Sheet:
     """The largest steps between the bound and the time of each run below `NEAR_BOUND`."""
     rows = [
-        (model.name, chip, f"{run['share']:.2f}", RESOURCE_WORDS[run["resource"]], _steps(run))
+        (model.name, chip, f"{run['share']:.2f}", BOUND_WORDS[run["resource"]], _steps(run))
         for chip in CHIPS
         for model in MODELS
         if "steps" in (run := found.get((model.name, chip, SEARCH), {}))

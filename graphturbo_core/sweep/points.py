@@ -12,7 +12,7 @@ from pathlib import Path
 
 from graphturbo_core.errors import CapacityError, OptionError
 from graphturbo_core.rounds import Imports
-from graphturbo_core.sweep.tasks import check_result, result_of, task_key
+from graphturbo_core.sweep.tasks import check_result, is_lasting, result_of, task_key
 
 Compute = Callable[[bytes, Mapping[str, bytes]], Iterator[tuple[str, bytes]]]
 """Model and tasks by key -> key and result of each, in any order."""
@@ -74,7 +74,8 @@ def results_of(
     tell(len(found), len(found) + len(missing))
     for key, result in compute(model_bytes, missing):
         check_result(result)
-        kept.keep(key, result)
+        if is_lasting(result):
+            kept.keep(key, result)
         found[key] = result
         tell(len(found), len(set(keys)))
     return [found[key] for key in keys]

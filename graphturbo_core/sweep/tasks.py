@@ -25,6 +25,7 @@ from graphturbo_core.sweep.axes import BATCH, CLUSTER_BATCH, RUN_KEYS, Axis, Val
 
 LIBRARY = Path(__file__).resolve().parents[1]
 OK, REFUSED, FAULT, OTHER = "ok", "refused", "fault", "other version"
+OUT_OF_MEMORY = "error: OUT_OF_MEMORY"
 LEFT_OUT = ("schema", "strategy", "schedule_seconds")
 """Scalars of the contract that are no column: the table's own, and one of the clock."""
 FIGURES = tuple(
@@ -125,7 +126,7 @@ def result_of(imports: Imports, task: bytes) -> bytes:
             imports, request, given["profile"].encode()
         ).contract
     except MemoryError:
-        line = "error: OUT_OF_MEMORY: the run needs more memory than there is"
+        line = f"{OUT_OF_MEMORY}: the run needs more memory than there is"
         return json.dumps({"status": REFUSED, "error": line}).encode()
     except Exception as error:
         if isinstance(error, GraphTurboError) and not isinstance(error, InvariantError):
@@ -134,6 +135,11 @@ def result_of(imports: Imports, task: bytes) -> bytes:
         return json.dumps({"status": FAULT, "error": text}).encode()
     figures = {name: contract[name] for name in FIGURES}
     return json.dumps({"status": OK, "error": "", **figures}).encode()
+
+
+def is_lasting(result: bytes) -> bool:
+    """Whether the same run would end so again; not where this machine had too little memory."""
+    return not json.loads(result)["error"].startswith(OUT_OF_MEMORY)
 
 
 def check_result(result: bytes) -> None:

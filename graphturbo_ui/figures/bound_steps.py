@@ -35,7 +35,7 @@ STEP_WORDS: Mapping[str, str] = {
     "dram_idle": "DRAM waits for the engines",
 }
 """Words of the steps in the order in which they are drawn."""
-RESOURCE_WORDS: Mapping[str, str] = {
+BOUND_WORDS: Mapping[str, str] = {
     "matrix": "matrix engines", "vector": "vector engines", "dram": "DRAM",
 }  # fmt: skip
 NO_TIME = "no time to account for"
@@ -46,7 +46,7 @@ def bound_step_rows(*reports: Report, names: str = "AB") -> list[dict[str, objec
     return [
         {
             "run": name,
-            "bound by": RESOURCE_WORDS[report.contract["bound_steps"]["resource"]],
+            "bound by": BOUND_WORDS[report.contract["bound_steps"]["resource"]],
             "step": words,
             "time (ms)": 1e3 * seconds,
             "share of the latency (%)": 100 * seconds / report.contract["latency_s"],

@@ -110,6 +110,27 @@ def test_a_bug_of_ours_ends_the_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_too_little_memory_is_a_row_that_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Another machine, or this one later, may have enough."""
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(tasks, "run_shared", full)
+    (point,) = points_of((Axis("batch", (4,)),), ["tvm"])
+    task = task_of(RunRequest(SAMPLE, profile=CHIP), point)
+    found = result_of(Imports(load_sample(SAMPLE)), task)
+    (row,) = results_of(
+        b"", [task], Kept(tmp_path), lambda *_: None,
+        lambda _, missing: ((key, found) for key in missing),
+    )  # fmt: skip
+    assert json.loads(row)["status"] == "refused"
+    assert "OUT_OF_MEMORY" in json.loads(row)["error"]
+    assert list(tmp_path.iterdir()) == []
+
+
 @contextmanager
 def process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
     """A program of Dask's, ended with its children."""

@@ -75,7 +75,7 @@ class StageCuts:
         alike: StageMemo,
         places: OperandPlaces,
     ) -> None:
-        """Start with an empty memo; `alike`: the memo of the whole lowering.
+        """Start with an empty memo beside that of the whole lowering.
 
         `most_tiles`: the most tiles of all attempts to place the kernel.
         """

@@ -22,7 +22,7 @@ from tests.lowering.nets import chip, placements_of, plan_of
 from tests.models import imported
 from tests.strategies.samples import weighted
 
-ALIKE = """
+REPEATED = """
 g (float[8,64] x, float[64,64] w1, float[64,64] w2) => (float[8,64] y) {
   a = Relu (x)
   b1 = MatMul (a, w1)
@@ -48,7 +48,7 @@ class Compared(Places):
 def test_what_is_shared_is_what_each_kernel_gets_by_itself(
     strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Four encoder layers, on a chip where some tensors stay in LB from kernel to kernel.
+    """Four encoder layers, on a chip where kernels hand some tensors on in LB.
 
     A second lowering finds what the first one left.
     """
@@ -76,7 +76,7 @@ def tasks_of(plan: Plan) -> list[PlacementTask]:
 
 @pytest.mark.parametrize("is_placed_before", [False, True])
 def test_too_many_tiles_are_refused_as_if_nothing_were_known(is_placed_before: bool) -> None:
-    task = tasks_of(plan_of(weighted(ALIKE), "layerwise", chip("tiny")))[0]
+    task = tasks_of(plan_of(weighted(REPEATED), "layerwise", chip("tiny")))[0]
     places = Places()
     if is_placed_before:
         placed = places.place(task)
@@ -91,7 +91,7 @@ def test_placements_of_another_plan_are_found_and_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With room for fewer placements than a plan has, its own are placed again."""
-    plan, known = plan_of(weighted(ALIKE), "layerwise", chip("tiny")), KnownKernels()
+    plan, known = plan_of(weighted(REPEATED), "layerwise", chip("tiny")), KnownKernels()
     place, seen = places_module.place_kernel, list[str]()
     monkeypatch.setattr(
         places_module, "place_kernel", lambda task: seen.append(task.kernel.name) or place(task)
@@ -127,7 +127,7 @@ def test_layers_that_are_alike_are_placed_once(monkeypatch: pytest.MonkeyPatch) 
 
     The second sigmoid's placement has the names of its own tensors.
     """
-    plan = plan_of(weighted(ALIKE), "layerwise", chip("tiny"))
+    plan = plan_of(weighted(REPEATED), "layerwise", chip("tiny"))
     assert len(plan.kernels) == 6
     assert counted(plan, monkeypatch) == 5
     first, second = (placements_of(plan)[kernel] for kernel in (2, 4))
@@ -145,7 +145,7 @@ def test_what_else_becomes_of_the_result_is_another_placement(
     change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first sigmoid's result waits in DRAM for its reader."""
-    plan = plan_of(weighted(ALIKE), "layerwise", chip("tiny"))
+    plan = plan_of(weighted(REPEATED), "layerwise", chip("tiny"))
     kernels = list(plan.kernels)
     kernels[4] = replace(kernels[4], **change)
     assert counted(replace(plan, kernels=tuple(kernels)), monkeypatch) == 6
@@ -155,7 +155,7 @@ def test_what_the_next_kernel_reads_is_part_of_a_placement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both results stay in LB: rows are read of the one, and columns of the other."""
-    plan = plan_of(weighted(ALIKE), "layerwise", chip("tiny"))
+    plan = plan_of(weighted(REPEATED), "layerwise", chip("tiny"))
     kernels = [
         replace(kernel, kept=frozenset(kernel.outputs) & {"c1", "c2"}) for kernel in plan.kernels
     ]

@@ -40,7 +40,7 @@ def mean(report: Report, kind: str, wait: str) -> float:
 
 
 def test_waits_of_the_matrix_engines() -> None:
-    """One round per cluster, and all clusters alike."""
+    """One round per cluster, and all clusters do the same."""
     found = report("graphturbo", "generic-4x4", 16)
     contract: Any = found.contract
     assert (contract["rounds"], contract["bound_steps"]["resource"]) == (1, "matrix")

@@ -54,7 +54,7 @@ def test_the_method_itself_has_none() -> None:
 
 
 def test_the_same_sub_graphs_with_other_cycles() -> None:
-    """As where weights stay in GB: one row for all layers; none where cycles are equal too."""
+    """As with weights retained in GB: one row for all layers; none where cycles are equal too."""
     sem = weighted(FEED_FORWARD)
     plan = plan_for(parse_strategy("graphturbo"), PlanTask(sem, hardware(), "fp16", {}))
     graph = layer_graph(sem, relay_layers(sem), "fp16")
