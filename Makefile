@@ -7,12 +7,14 @@ VENV := .venv
 
 ifeq ($(origin PYTHON),command line)
 RUNTIME :=
+DOCS :=
 TOOLS :=
 MODELS :=
 EVIDENCE :=
 else
 PYTHON := $(VENV)/bin/python
 RUNTIME := $(VENV)/.runtime-installed
+DOCS := $(VENV)/.docs-installed
 TOOLS := $(VENV)/.tools-installed
 MODELS := $(VENV)/.models-installed
 EVIDENCE := $(VENV)/.evidence-installed
@@ -22,6 +24,9 @@ endif
 BIN = $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('scripts'))")
 # npm writes this file last.
 NODE_TOOLS := .ci/node/node_modules/.package-lock.json
+# The documentation site, and what it is built from.
+SITE := site/index.html
+SITE_SOURCES = ARCHITECTURE.md CONTRIBUTING.md $(wildcard docs/*.md docs/*/* benchmarks/site/*.*)
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 BROWSER_PORT ?= 8501
 
@@ -29,17 +34,18 @@ BROWSER_PORT ?= 8501
 unexport PYTHONDONTWRITEBYTECODE
 # A worker begins with half of the tests, in their order, and takes some of the other's at the end.
 PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
-CHECKS := compiled types lint check-samples
+CHECKS := compiled types lint check-samples docs
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
-.PHONY: help run test test-all test-full coverage evidence checks models lint types compiled samples check-samples check-pasted check-evidence check-verified bench pictures clean
+.PHONY: help run test test-all test-full coverage evidence checks docs models lint types compiled samples check-samples check-pasted check-evidence check-verified bench pictures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 
-run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
+run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501; builds its Help first
+	@$(MAKE) --no-print-directory docs || echo "Help is not built; the app says how."
 	$(PYTHON) -m streamlit run app.py --server.port $(BROWSER_PORT)
 
 test: checks  ## lint, types, samples and all tests but slow ones and those in a browser
@@ -48,7 +54,7 @@ test: checks  ## lint, types, samples and all tests but slow ones and those in a
 test-all: $(TOOLS)  ## all tests, slow ones, browser and trained models too; half of models x chips; a part of onnx's node suite
 	@$(MAKE) --no-print-directory --jobs 2 $(CHECKS) models
 	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
-	$(BUDGET) $(PYTEST) --durations=15 -m browser
+	$(BUDGET) $(PYTEST) --durations=15 tests/ui -m browser
 	$(PYTHON) -m tests.matrix --sample
 	$(PYTHON) -m tests.verify.node_table --sample
 	@$(MAKE) --no-print-directory --jobs 2 check-pasted check-evidence check-verified
@@ -66,6 +72,8 @@ evidence: $(EVIDENCE)  ## what takes longer than CI has, kept under docs/ with d
 
 checks: $(TOOLS)  ## what goes before the tests, two at a time
 	@$(MAKE) --no-print-directory --jobs 2 $(CHECKS)
+
+docs: $(SITE)  ## build the documentation site; a warning or a dead link is an error
 
 models: $(MODELS)  ## trained models out of packages, for tests
 
@@ -99,8 +107,13 @@ check-samples: $(TOOLS)  ## the sample models are what their script builds
 bench: $(TOOLS)  ## what the README claims about speed, as a table
 	$(PYTHON) -m benchmarks.speed
 
-pictures: $(TOOLS)  ## write docs/images: the app's first screen, its views, a recording of Play
+pictures: $(TOOLS)  ## write docs/images: the app's first screen, its views, a recording of Play, the tour
 	$(PYTHON) -m benchmarks.drawing.pictures
+	$(PYTHON) -m benchmarks.drawing.tour
+
+# Built without a network.
+$(SITE): $(SITE_SOURCES) | $(DOCS)
+	$(PYTHON) -m benchmarks.site
 
 # npm by the Node that pip installed: a bare machine has none.
 $(NODE_TOOLS): .ci/node/package.json .ci/node/package-lock.json | $(TOOLS)
@@ -108,7 +121,7 @@ $(NODE_TOOLS): .ci/node/package.json .ci/node/package-lock.json | $(TOOLS)
 	@touch $@
 
 clean:  ## remove .venv and caches
-	rm -rf $(VENV) .ci/node/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) .ci/node/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage* site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 ifneq ($(RUNTIME),)
@@ -117,11 +130,15 @@ $(VENV)/.runtime-installed: requirements.txt
 	$(PIP) -r requirements.txt
 	@touch $@
 
-# It names what the runtime needs too: one resolution for both.
-$(VENV)/.tools-installed: requirements-dev.txt requirements.txt
+$(VENV)/.docs-installed: requirements-docs.txt $(VENV)/.runtime-installed
+	$(PIP) -r requirements-docs.txt
+	@touch $@
+
+# It names what the runtime and the site need too: one resolution for both.
+$(VENV)/.tools-installed: requirements-dev.txt requirements-docs.txt requirements.txt
 	@sh .ci/make-venv "$(BASE_PYTHON)" "$(VENV)"
 	$(PIP) -r requirements-dev.txt
-	@touch $(VENV)/.runtime-installed $@
+	@touch $(VENV)/.runtime-installed $(VENV)/.docs-installed $@
 
 $(VENV)/.models-installed: requirements-models.txt $(VENV)/.tools-installed
 	$(PIP) --no-deps -r requirements-models.txt

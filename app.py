@@ -5,5 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from graphturbo_ui.server import startup
+from graphturbo_ui.server.help_pages import help_routes
 
-app = st.App(Path(startup.__file__).with_name("script.py"), lifespan=startup.warmed)
+script = Path(startup.__file__).with_name("script.py")
+app = st.App(script, lifespan=startup.warmed, routes=help_routes())

@@ -24,6 +24,10 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs" / "command-line.md",
     ROOT / "docs" / "verification.md",
+    ROOT / "docs" / "tour.md",
+    ROOT / "docs" / "concepts" / "bounds.md",
+    ROOT / "docs" / "concepts" / "pieces.md",
+    ROOT / "docs" / "concepts" / "sub-graphs.md",
 )
 BLOCK = re.compile(r"<!-- output of: (.+?) -->\n```text\n(.*?)```", re.DOTALL)
 WIDTH = 80

@@ -38,6 +38,10 @@ class PlanError(GraphTurboError):
     """A plan file belongs to another model or chip, or requests something impossible."""
 
 
+class MeasurementError(GraphTurboError):
+    """A file of measured times cannot be read."""
+
+
 class CapacityError(GraphTurboError):
     """Data exceed a memory, or the run exceeds a cap of `Limits`."""
 

@@ -12,7 +12,7 @@ from graphturbo_core.frontend.passes.clean_up import decomposed
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.lowering.numbering import KnownKernels
+from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
 from graphturbo_core.semantics.sample_axis import mixed_samples
@@ -38,6 +38,11 @@ class Imports:
         self._semantics: dict[int, GraphSemantics] = {}
         self._dependence: dict[tuple[int, int], str | None] = {}
         self._numbered: Imports | None = None
+
+    @property
+    def graphs(self) -> int:
+        """Number of graphs that were imported here and are kept."""
+        return len(self._graphs)
 
     def numbered(self) -> Imports:
         """Imports of the same model with random numbers for weights without any, for replay."""

@@ -9,8 +9,8 @@ from itertools import count
 
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.limits import Limits
+from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads

@@ -4,9 +4,12 @@
 - `top_bar/`: every choice of the page, as one value; `sizes.py`: sizes that a model proposes.
 - `refusals.py`: why a run or a file was refused.
 - `runs.py`, `jobs.py`: runs and who waits for them; worker processes and the one cache.
+- `feeding.py`: many runs of one session, a few at a time: for Compare and What-if.
+- `store.py`: files by their sha256, for an hour: uploads, and what pages write.
 - `stored_runs.py`: the default comparison's reports, shown while a new server's workers warm up.
 - `frame.py`: around every page: session, refusals, waiting; `progress.py`: the bar of a run.
 - `beside/`: runs beside A and B: at equal cluster batches, on a changed chip, a search.
+- `paper/`: parts of the page about the paper; `measured/`: measured times beside simulated ones.
 - `shown.py`, `charts.py`: figures made once per run; Plotly figures with selections.
 
 A page waits for the first run, draws it, waits for the other, and is drawn again. Reports are

@@ -11,15 +11,14 @@ from streamlit.navigation.page import StreamlitPage
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
-from graphturbo_ui.progress import bar
+from graphturbo_ui.progress import POLL_SECONDS, bar
 from graphturbo_ui.refusals import offer_way_back, show_page_of_refusal, show_refusal
-from graphturbo_ui.session import query, run_state, state
+from graphturbo_ui.session import chips, compared_link, measured, query, run_state, state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.top_bar.bar import choose
+from graphturbo_ui.what_if.point_desk import let_go
 
-POLL_SECONDS = 0.15
-"""How often a page that waits says how long it has; a click is answered within so much."""
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
 
 
@@ -31,7 +30,11 @@ def begin(pages: Sequence[StreamlitPage]) -> bool:
     Whether there is something to draw: choices that are refused are said, and nothing else
     (`st.stop` would drop a click that came meanwhile).
     """
+    chips.restore_upload()
     state.begin()
+    chips.begin()
+    measured.begin()
+    compared_link.read_address()
     refused = None
     try:
         state.remember_choices(choose(pages))
@@ -44,10 +47,15 @@ def begin(pages: Sequence[StreamlitPage]) -> bool:
     return refused is None
 
 
-def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
-    """`page` with the choices made; a GraphTurboError of it is shown, and the app goes on."""
+def framed(page: Callable[[Choices], None], keeps_points: bool = False) -> Callable[[], None]:
+    """`page` with the choices made; a GraphTurboError of it is shown, and the app goes on.
+
+    `keeps_points`: it has use for the runs of points that What-if began.
+    """
 
     def show() -> None:
+        if not keeps_points:
+            let_go()
         try:
             page(cast(Choices, state.choices()))
         except GraphTurboError as error:

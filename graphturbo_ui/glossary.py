@@ -50,7 +50,30 @@ GLOSSARY: Mapping[str, str] = {
     "capacity": "The size of a memory; the simulator never lets it be exceeded.",
 }
 
+CONCEPTS: Mapping[str, tuple[str, ...]] = {
+    "chip": ("LB", "GB", "DRAM", "core", "cluster", "class", "engine", "capacity"),
+    "sub-graphs": ("kernel", "layer", "sub-graph", "group"),
+    "pieces": ("piece", "instance", "halo"),
+    "batch": ("cluster batch",),
+    "memory": ("spill",),
+    "program": ("tile", "stall"),
+    "time": (
+        "throughput", "latency", "utilisation", "layers in flight", "within one core",
+        "memory under compute", "critical path", "longest dependency chain", "span",
+    ),
+    "bounds": ("gap", "lower bound", "needed MACs"),
+    "plans": ("replay", "plan file", "edit"),
+}  # fmt: skip
+"""Page of the documentation -> the terms that have a section there."""
+HELP_PAGE = "/help/concepts/{page}.html#{section}"
+"""The address of a section on the app's own server."""
+PLACES: Mapping[str, str] = {
+    term: HELP_PAGE.format(page=page, section=term.lower().replace(" ", "-"))
+    for page, terms in CONCEPTS.items()
+    for term in terms
+}
+
 
 def define(term: str) -> str:
-    """The one-line definition of `term`."""
-    return GLOSSARY[term]
+    """The definition of `term` as Markdown, begun by the term as a link to its section in Help."""
+    return f"[{term}]({PLACES[term]}): {GLOSSARY[term]}"

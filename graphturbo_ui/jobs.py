@@ -46,8 +46,6 @@ from graphturbo_ui.session import query
 from graphturbo_ui.sizes import proposed_sizes
 from graphturbo_ui.stored_runs import stored_reports
 
-__all__ = ["Desk", "Run", "Runs", "Source", "Visitor", "WorkerError", "shared_desk"]
-
 WORKERS = 2
 """Worker processes: two visitors' jobs at once (our choice; each holds a few hundred MiB)."""
 MAX_WAITING = 32
@@ -170,6 +168,29 @@ class Desk:
                 self._runs[run.key] = run
             for view in [view for view in self._views if run.key in view]:
                 del self._views[view]
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that no worker has begun."""
+        return self._waiting.qsize()
+
+    def finished(self, request: RunRequest, source: Source) -> Run | None:
+        """The run of a request, where it is kept and has a report."""
+        with self._lock:
+            run = self._runs.get(run_key(request, source))
+        is_good = run is not None and run.is_done and run.answer.exception() is None
+        return run if is_good else None
+
+    def forget(self, run: Run) -> None:
+        """Keep a finished run's answer no longer; who asks again has it computed again."""
+        with self._lock:
+            if run.is_done and self._runs.get(run.key) is run:
+                del self._runs[run.key]
+
+    def leave(self, visitor: Visitor) -> None:
+        """Have a visitor wait for no run."""
+        with self._lock:
+            self._attach(visitor, {})
 
     def _attach(self, visitor: Visitor, runs: Runs) -> None:
         """Have a visitor wait for these runs alone; those that nobody waits for are ended."""
@@ -333,7 +354,8 @@ def _logged(tag: bytes, body: bytes) -> Report:
         return report_of(tag, body)
     except WorkerError as error:
         LOGGER.error("a worker met a bug:\n%s", error)
-        raise WorkerError("a run met a bug of ours; the server's log has the traceback") from None
+        text = "a run met a bug of ours; the server's log has the traceback"
+        raise WorkerError(text, error.line) from None
 
 
 def run_key(request: RunRequest, source: Source) -> str:

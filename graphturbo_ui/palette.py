@@ -20,6 +20,14 @@ LAVENDER, UMBER, STEEL, SAND = "#a6b1e0", "#8c7b55", "#7e9bb1", "#cdac99"
 SLATE, COFFEE = "#6a7ba9", "#56493c"
 MUTED = (NAVY, OCHRE, PETROL, KHAKI, LAVENDER, UMBER, STEEL, SAND, SLATE, COFFEE)
 GREY = "#8c8c8c"
+IMAGE_COLOURS = (
+    "#255b4f", "#8dbf9b", "#566742", "#668c83", "#4d5522", "#85aa7f", "#597a6b", "#817d47",
+)  # fmt: skip
+"""Of image 1 to 8 in every step of the lecture: greens, as `MUTED` has none.
+
+Found by a search for the largest least distance between two (0.059 in OKLab, in all four visions)
+at no less than 0.055 from every cause of bytes in normal vision; each has its digit as well.
+"""
 
 ENGINE_COLOURS: Mapping[str, str] = {
     "matrix": NAVY,

@@ -25,6 +25,8 @@ VERBS: Mapping[str, str] = {
 }
 """What a step does, before the name of a run; other steps compute it."""
 COMPUTING = "Computing"
+POLL_SECONDS = 0.15
+"""How often a page that waits says how long it has; a click is answered within so much."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import streamlit as st
 from graphturbo_core.errors import (
     CapacityError,
     GraphTurboError,
+    MeasurementError,
     ModelError,
     OptionError,
     PlanError,
@@ -29,6 +30,7 @@ TITLES: tuple[tuple[type[GraphTurboError], str], ...] = (
     (CapacityError, "This run is too large"),
     (PlanError, "The plan cannot be followed"),
     (OptionError, "This choice cannot be used"),
+    (MeasurementError, "These times cannot be used"),
 )
 STYLE = Path(__file__).with_name("refusals.css")
 
@@ -101,7 +103,7 @@ def remedies(error: GraphTurboError, run: str) -> list[Remedy]:
     if error.code in OF_BATCH | OF_SIZE and st.session_state.get("batch", 1) != 1:
         found.append(
             Remedy(
-                "Use batch 1 instead", f"batch_of_one {run}", state.set_sizes, ({"batch": 1},),
+                "Use batch 1 instead", f"batch_of_one {run}", state.set_choices, ({"batch": 1},),
                 "Most exports are made for one sample; the whole page then runs one."
                 if error.code in OF_BATCH else "The whole page then runs one sample.",
             )

@@ -27,6 +27,11 @@ class Source:
     profile: bytes | None = field(repr=False)
     digest: str
 
+    @property
+    def model_sha256(self) -> str:
+        """The model's part of the digest."""
+        return self.digest.partition(" ")[0]
+
     @classmethod
     def of(cls, model: bytes, profile: bytes | None, model_sha256: str = "") -> Source:
         """The source of these bytes; a digest that is known already need not be worked out."""

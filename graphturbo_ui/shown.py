@@ -25,6 +25,13 @@ def nothing() -> None:
     st.empty()
 
 
+def csv_button(label: str, data: str | Callable[[], str], file_name: str, key: str) -> None:
+    """A button that downloads a CSV file; the page is not drawn again."""
+    st.download_button(
+        label, data, file_name, "text/csv", key=key, on_click="ignore", icon=":material/download:"
+    )
+
+
 def reports_of(runs: Runs) -> tuple[Report, ...]:
     """The reports of finished runs."""
     return tuple(run.report for run in runs.values())

@@ -19,6 +19,7 @@ from sample_models.bert import BERT_LARGE, bert
 from sample_models.conformer import CONFORMER_L, CONFORMER_S, conformer
 from sample_models.densenet import DENSENET169_BLOCKS, DENSENET201_BLOCKS, densenet
 from sample_models.dlrm import RANDOM_DATA, RM1, RM2, RM3, dlrm
+from sample_models.learn_net import learn_net, learn_net_wide
 from sample_models.llama import llama
 from sample_models.mobilenet import mobilenet_v2
 from sample_models.resnet import resnet, teaching_resnet
@@ -34,6 +35,8 @@ SAMPLES: Mapping[str, Callable[[], onnx.ModelProto]] = MappingProxyType(
         "densenet-169": lambda: densenet(DENSENET169_BLOCKS),
         "densenet-201": lambda: densenet(DENSENET201_BLOCKS),
         "teaching-resnet": teaching_resnet,
+        "learn-net": learn_net,
+        "learn-net-wide": learn_net_wide,
         "bert-base": bert,
         "bert-large": lambda: bert(BERT_LARGE),
         "vit-b16": vit,

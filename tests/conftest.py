@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from graphturbo_core import register
+from graphturbo_core.sweep import points
 from tests.full import examples
-from tests.house.cpu_budget import register
+from tests.house import cpu_budget
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REQUIRE_BROWSER = "GRAPHTURBO_REQUIRE_BROWSER"
+FOLDER_OF_BROWSER = Path(__file__).parent / "ui"
 
 pytest.register_assert_rewrite(
     "tests.lowering", "tests.sim", "tests.soundness", "tests.strategies", "tests.verify"
@@ -38,7 +43,15 @@ the tests' time, most of it spent on looking at modules again and again)."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    register(config)
+    cpu_budget.register(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make test-all` looks for tests in a browser in their folder only."""
+    for item in items:
+        if item.get_closest_marker("browser") and FOLDER_OF_BROWSER not in item.path.parents:
+            raise pytest.UsageError(f"{item.nodeid} is a test in a browser outside tests/ui")
 
 
 def pytest_collection_finish() -> None:
@@ -66,6 +79,26 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if os.environ.get(REQUIRE_BROWSER) == "1":
         pytest.fail(f"{reason} ({REQUIRE_BROWSER}=1)", pytrace=False)
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def forks() -> BaseContext:
+    """Processes out of one that has imported the library already."""
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["tests.remote.fake_worker"])
+    return found
+
+
+@pytest.fixture(scope="module")
+def forked_pools(forks: BaseContext) -> Iterator[None]:
+    """Pools of a sweep and of the register take 2 CPU s less for each process.
+
+    Command lines of their own begin as they do for a user, in some tests of `tests/sweep`.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (points, register):
+            patch.setattr(module, "get_context", lambda _: forks)
+        yield
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""How much of a sweep a run looks at: all, what `make test` leaves out, whole models.
+"""How much of a sweep a run looks at: a covering part, less of it every day, or all.
 
-GRAPHTURBO_FULL=1 (`make test-full`): whole models, every chip, every strategy; hours.
-GRAPHTURBO_QUICK=1 (`make test`): fewer random examples and strategies; `make test-all` has all.
+GRAPHTURBO_FULL=1 (`make test-full`): all combinations and examples, whole models; hours.
+Neither (`make test-all`): every pair of values, half of the random examples.
+GRAPHTURBO_QUICK=1 (`make test`): no `slow` ones, an eighth of the random examples.
 """
 
 from __future__ import annotations
@@ -17,16 +18,24 @@ IS_QUICK = os.environ.get("GRAPHTURBO_QUICK") == "1"
 EVERY_DAY = ("tvm", "graphturbo:full")
 """Strategies of the slower tests on other days."""
 SLOW = pytest.mark.slow
-QUICK_SHARE = 4
+CI_SHARE, QUICK_SHARE = 2, 8
+"""One of so many random examples is run."""
 FEWEST_EXAMPLES = 4
 
 
-def examples(count: int, is_quick: bool = IS_QUICK) -> int:
-    """Random examples of a property that has `count`; a quarter of them, four at least, if quick.
+def share_of(is_full: bool = IS_FULL, is_quick: bool = IS_QUICK) -> int:
+    """One of how many random examples this run draws."""
+    if is_full:
+        return 1
+    return QUICK_SHARE if is_quick else CI_SHARE
+
+
+def examples(count: int, share: int | None = None) -> int:
+    """Random examples of a property that has `count`: one of `share`, at least four.
 
     They are drawn from a fixed seed, so the few are the first of the many.
     """
-    return min(count, max(FEWEST_EXAMPLES, count // QUICK_SHARE)) if is_quick else count
+    return min(count, max(FEWEST_EXAMPLES, count // (share or share_of())))
 
 
 def often(values: Iterable[object], kept: Collection[object]) -> list[object]:
@@ -34,27 +43,12 @@ def often(values: Iterable[object], kept: Collection[object]) -> list[object]:
     return [value if value in kept else pytest.param(value, marks=SLOW) for value in values]
 
 
-def in_turn(*axes: Iterable[object]) -> list[object]:
-    """Parameters: one of each axis, in all combinations, all but some of which are `slow`.
-
-    Each combination of the axes before the last one has one value of the last one that is not:
-    the values in turn, so that a value of any axis meets several of the last one, if it has them.
-    """
-    *others, last = (list(enumerate(axis)) for axis in axes)
-    cases = []
-    for row in product(*others):
-        turn = sum(number for number, _ in row) % len(last)
-        for number, value in last:
-            marks = () if number == turn else (SLOW,)
-            cases.append(pytest.param(*(v for _, v in row), value, marks=marks))
-    return cases
-
-
 def paired(*axes: Iterable[object], is_full: bool = IS_FULL) -> list[object]:
-    """Parameters: those of `in_turn` that are not `slow`; all with GRAPHTURBO_FULL=1.
+    """Parameters: one of each axis, in some combinations; in all with GRAPHTURBO_FULL=1.
 
-    For sweeps that are slow as a whole: every value of an axis meets each of another one, where
-    the last axis has no more values than any other.
+    Each combination of the axes before the last one meets one value of the last one: the values in
+    turn. So every value of an axis meets each of another one, where the last axis has no more
+    values than any other.
     """
     *others, last = (list(axis) for axis in axes)
     if is_full:

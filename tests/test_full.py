@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from tests.full import examples, in_turn, often, paired
+from tests.full import examples, often, paired, share_of
 
 
-def test_a_quarter_of_the_examples_and_four_at_least() -> None:
-    assert [examples(count, is_quick=True) for count in (400, 50, 12, 3)] == [100, 12, 4, 3]
-    assert [examples(count, is_quick=False) for count in (400, 3)] == [400, 3]
+def test_an_eighth_of_the_examples_or_a_half_and_four_at_least() -> None:
+    assert [examples(count, share_of(False, True)) for count in (400, 50, 12, 3)] == [50, 6, 4, 3]
+    assert [examples(count, share_of(False, False)) for count in (400, 12, 3)] == [200, 6, 3]
+    assert [examples(count, share_of(True, False)) for count in (400, 3)] == [400, 3]
 
 
 def quick(cases: list[Any]) -> list[Any]:
@@ -18,15 +19,8 @@ def quick(cases: list[Any]) -> list[Any]:
     return [case.values for case in cases if not case.marks]
 
 
-def test_each_combination_meets_one_of_the_last_axis_in_turn() -> None:
+def test_of_a_sweep_every_pair_is_run() -> None:
     """Of 3 x 2 combinations number (i + j) mod 2 of the last axis: a z, a w; b w, b z; c z, c w."""
-    cases: list[Any] = in_turn("abc", "xy", "zw")
-    assert [case.values for case in cases] == list(product("abc", "xy", "zw"))
-    found = ["".join(values) for values in quick(cases)]
-    assert found == ["axz", "ayw", "bxw", "byz", "cxz", "cyw"]
-
-
-def test_of_a_slow_sweep_every_pair_is_run() -> None:
     found = ["".join(map(str, values)) for values in paired("abc", "xy", "zw", is_full=False)]  # type: ignore[call-overload]
     assert found == ["axz", "ayw", "bxw", "byz", "cxz", "cyw"]
     for axes in ((0, 1), (0, 2), (1, 2)):

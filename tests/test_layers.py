@@ -14,7 +14,7 @@ LAYERS = (
     "ir", "hardware", "semantics", "frontend",
     "products", "timing", "strategies", "lowering", "sim", "verify", "report", "export",
     "run_request", "recorder", "trial_cache", "rounds", "best_rounds", "plan_io", "pipeline",
-    "register", "remote", "sweep", "cli", "__main__",
+    "register", "remote", "sweep", "comparison", "lecture", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
 
@@ -25,8 +25,8 @@ PARTS = {
     ),
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",
-        "global_buffer", "chip_numbering", "emission", "assemble", "caps", "numbering",
-        "alternatives", "placing", "placing_far", "notes", "lower",
+        "global_buffer", "chip_numbering", "emission", "assemble", "caps", "known",
+        "numbering", "alternatives", "placing", "placing_far", "notes", "lower",
     ),
     "sim": (
         "sweeps", "lifetimes", "checks", "trace", "stalls", "data_sources", "kernels",
@@ -35,8 +35,8 @@ PARTS = {
     ),
     "verify": ("single_op", "local", "static", "faults", "replay", "verify"),
     "report": (
-        "outcome", "rows", "bounds", "tables", "contract", "report", "canvases", "verdict",
-        "overview", "algorithms", "json_form", "edit_choices", "build",
+        "paper", "outcome", "rows", "bounds", "tables", "contract", "report", "canvases", "verdict",
+        "overview", "algorithms", "measured", "chips", "json_form", "edit_choices", "build",
     ),
     "frontend": (
         "options", "parse", "shapes", "passes", "branches", "strip", "numbers", "importer",
@@ -50,10 +50,14 @@ PARTS = {
 """Of layers with sub-packages: what a part may import of its layer, itself and those before it."""
 
 UI_MAY_IMPORT = (
-    "errors", "units", "limits", "report", "export", "pipeline", "remote",
-    "hardware.profile", "hardware.variation", "frontend.catalogue", "frontend.importer",
-    "frontend.passes.clean_up",
+    "errors", "units", "limits", "report", "export", "comparison", "pipeline", "remote",
+    "hardware.profile", "hardware.variation", "hardware.edits", "frontend.catalogue",
+    "frontend.importer", "frontend.passes.clean_up",
     "run_request", "option_fields", "ir.dtypes", "strategies.options", "strategies.registry",
+    "plain_yaml", "sweep.axes", "sweep.findings", "sweep.knobs", "sweep.table", "sweep.tasks",
+    "sweep.typed_values",
+    "lecture.results", "lecture.runs", "lecture.steps", "lecture.links",
+    "lecture.printed", "lecture.yours",
 )  # fmt: skip
 """Reports, and what is needed to ask for one: never a Graph, Plan, Program or Trace."""
 

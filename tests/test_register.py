@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from graphturbo_core import register as register_module
 from graphturbo_core.cli import main
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import load_sample
@@ -42,7 +43,7 @@ class Printed:
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+def printed(tmp_path_factory: pytest.TempPathFactory, forked_pools: None) -> Printed:
     target = tmp_path_factory.mktemp("register") / "run.json"
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
@@ -170,8 +171,14 @@ def test_options_of_other_strategies_are_no_assumptions_of_a_run() -> None:
 
 
 @pytest.mark.slow
-def test_how_tvm_s_kernels_run_is_tried() -> None:
-    """Each other choice, really run: the latencies are those of a run by hand."""
+def test_how_tvm_s_kernels_run_is_tried(
+    forked_pools: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each other choice, really run: the latencies are those of a run by hand.
+
+    The chip's numbers are tried by the register of the module's fixture.
+    """
+    monkeypatch.setattr(register_module, "_chip_entries", lambda _: ())
     request = RunRequest(SAMPLE, "tvm", "generic-4x4", 8)
     rows = assumption_register(load_sample(SAMPLE), request, lambda _name, _seconds: None)
     found = {row.key: row.trials for row in rows if row.key.startswith("tvm.")}

@@ -8,5 +8,6 @@
 - `breakdown.py`, `switches.py`, `vendor.py`: options one at a time, assumptions on TVM's kernels,
   the vendor's own schedule.
 - `requirements.py`, `reasons.py`: requirements on the ten rows, and reasons for differences.
-- `page.py`: the page. A test rebuilds it from the stored rows.
+- `page.py`: the page; `app_rows.py`: the rows of the app's page, docs/paper-rows.json. Tests
+  rebuild both from the stored rows.
 """

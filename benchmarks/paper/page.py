@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.drawing.dots_figure import Dots, dots_svg
 from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.app_rows import write_rows
 from benchmarks.paper.breakdown import breakdown_sheet, has_breakdown, has_options, option_sheet
 from benchmarks.paper.findings import CHIP, OTHER_CHIP, Findings
 from benchmarks.paper.gains import gains_sheet
@@ -98,10 +99,11 @@ def _with_stages(findings: Findings) -> list[Result]:
 
 
 def write(findings: Findings, out: Path) -> None:
-    """Writes data, page and figures; the page has no tables without runs."""
+    """Writes data, page, the app's rows and figures; the page has no tables without runs."""
     (out / "images").mkdir(parents=True, exist_ok=True)
     (out / DATA).write_text(findings.text(), encoding="utf-8")
     (out / PAGE).write_text(page(findings), encoding="utf-8")
+    write_rows(findings, out)
     for name, text in figures(findings).items():
         (out / name).write_text(text, encoding="utf-8")
 

@@ -9,17 +9,21 @@ from functools import partial
 from pathlib import Path
 
 import typer
+from rich.table import Table
 from typer._click.exceptions import UsageError  # typer gives it no public name
 
 from graphturbo_core.cli.conditions import conditions_of, failures
 from graphturbo_core.cli.job import job_of, read_text
+from graphturbo_core.cli.kept_runs import check_only_shown, kept_text, own_profile, show_kept
 from graphturbo_core.cli.listings import profile_rows, sample_rows, strategy_rows
+from graphturbo_core.cli.measured_text import measured_contract, measured_rows, measured_table
 from graphturbo_core.cli.options import (
     Choices,
     CompareTargets,
     First,
     Json,
     Model,
+    ModelOrFile,
     Profile,
     RunTargets,
     Second,
@@ -33,6 +37,7 @@ from graphturbo_core.cli.options import (
 from graphturbo_core.cli.output import (
     STDOUT,
     answer,
+    check_writable,
     list_rows,
     print_lines,
     printable,
@@ -110,8 +115,9 @@ def run(
         check_register(job.requests[0])
     if targets.plan is not None:
         job = job.following(targets.plan)
+    measured = None if targets.measured is None else measured_rows(targets.measured)
     files = names_of(targets.emit)
-    has_pictures = targets.dot is not None or targets.trace is not None
+    has_pictures = any(each is not None for each in (targets.dot, targets.trace, measured))
     (report,) = job.emitting(files, has_pictures=has_pictures).reports()
     for name in files:
         path = Path(targets.emit_to) / f"{report.contract['model']}.{SUFFIXES[name]}"
@@ -121,33 +127,55 @@ def run(
         write_text_to(targets.dot, lambda: dot_text(report))
     if targets.trace is not None:
         write_text_to(targets.trace, lambda: trace_json(report))
-    if not targets.assumptions:
-        return answer(targets.json_to, json_form(report), [report])
-    register = job.register()
-    contract = {**json_form(report), "assumptions": register_json(register)}
-    return answer(targets.json_to, contract, [report], *register_tables(report, register))
+    contract: dict[str, object] = {**json_form(report)}
+    tables: list[Table] = []
+    if measured is not None:
+        contract |= measured_contract(measured, report)
+        tables.append(measured_table(measured, report))
+    if targets.assumptions:
+        register = job.register()
+        contract["assumptions"] = register_json(register)
+        tables += register_tables(report, register)
+    return answer(targets.json_to, contract, [report], *tables)
 
 
 @app.command()
 @spread
 def compare(
-    model: Model,
+    model: ModelOrFile = None,
     *,
     profile: Profile = None,
     strategies: Strategies = DEFAULT_COMPARISON,
     choices: Choices,
     targets: CompareTargets,
 ) -> int:
-    """Run several strategies on the same model and chip, side by side."""
+    """Run several strategies on the same model and chip, side by side; or show kept runs."""
     conditions = conditions_of(targets.fail_if or [])
+    if targets.from_file is not None:
+        is_default = profile is None and strategies == DEFAULT_COMPARISON and choices == Choices()
+        check_only_shown(model, is_default, targets)
+        contracts = show_kept(targets.from_file, targets.json_to)
+        return _code(0, list(failures(conditions, contracts)))
+    if model is None:
+        what = "neither a model nor a file of finished runs is given"
+        raise OptionError("NO_MODEL", what, "compare", "give MODEL, or --from FILE")
+    check_writable(targets.save_to)
     job = job_of(model, profile, choices, strategies.split(","))
+    job = job if targets.save_to is None else job.emitting((), has_pictures=True)
+    profile_text = "" if targets.save_to is None else own_profile(job)
     reports = tuple(job.reports())
+    if targets.save_to is not None:
+        write_text_to(targets.save_to, lambda: kept_text(job, reports, profile_text))
     code = answer(targets.json_to, [json_form(report) for report in reports], reports)
     if targets.json_to != STDOUT:
         equal = job.at_equal_batches(reports)
         pairs = zip(reports[1:], equal[1:], strict=True)
         print_lines([pair_text(reports[0], report, beside) for report, beside in pairs])
-    failed = list(failures(conditions, reports))
+    return _code(code, list(failures(conditions, [report.contract for report in reports])))
+
+
+def _code(code: int, failed: Sequence[str]) -> int:
+    """The exit code, after a line per condition that holds."""
     for line in failed:
         print(printable(line), file=sys.stderr)
     return FAILED if failed else code

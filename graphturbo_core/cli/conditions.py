@@ -12,7 +12,6 @@ from typing import Any, get_type_hints
 from graphturbo_core.errors import OptionError
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.report.contract import Contract
-from graphturbo_core.report.report import Report
 from graphturbo_core.sweep.tasks import FIGURES
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
@@ -38,9 +37,8 @@ class Condition:
     sign: str
     number: float
 
-    def holds(self, report: Report) -> bool:
+    def holds(self, contract: Mapping[str, Any]) -> bool:
         """Whether it holds for a run."""
-        contract: Mapping[str, Any] = report.contract
         return OPERATORS[self.sign](contract[self.figure], self.number)
 
 
@@ -66,12 +64,13 @@ def _condition(text: str) -> Condition:
     return Condition(name, sign, float(number))
 
 
-def failures(conditions: Sequence[Condition], reports: Sequence[Report]) -> Iterator[str]:
+def failures(
+    conditions: Sequence[Condition], contracts: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
     """Yields a sentence per condition and run for which it holds."""
-    for report in reports:
-        contract: Mapping[str, Any] = report.contract
+    for contract in contracts:
         for each in conditions:
-            if each.holds(report):
+            if each.holds(contract):
                 value = contract[each.figure]
                 yield (
                     f"{contract['strategy']}: {each.figure} is {value}, "

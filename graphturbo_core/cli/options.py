@@ -14,6 +14,10 @@ from graphturbo_core.errors import OptionError
 from graphturbo_core.limits import DEFAULT_LIMITS
 
 Model = Annotated[str, typer.Argument(help="an .onnx file, or a sample that `models` lists")]
+ModelOrFile = Annotated[
+    str | None,
+    typer.Argument(help="an .onnx file, or a sample that `models` lists; not with --from"),
+]
 Target = Annotated[str, typer.Argument(help="the file to write")]
 Profile = Annotated[
     str | None,
@@ -51,6 +55,19 @@ FailIf = Annotated[
         metavar="'NAME>NUMBER'",
         help="exit with 1 if this holds for a run; NAME is a number that `sweep` lists too "
         "(latency_s)",
+    ),
+]
+SaveTo = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FILE", help="write the runs to a file for --from and the app"),
+]
+FromFile = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="show the runs of a file of --save, of --json or of the app's page Compare; "
+        "nothing is run",
     ),
 ]
 TraceFile = Annotated[str | None, typer.Option("--trace", help="write a Chrome/Perfetto trace")]
@@ -94,6 +111,10 @@ TlsKey = Annotated[str | None, typer.Option(help="file with our key for it")]
 First = Annotated[str, typer.Argument(metavar="A", help="a plan or program file of --emit")]
 Second = Annotated[str, typer.Argument(metavar="B", help="another one of the same kind")]
 DotFile = Annotated[str | None, typer.Option("--dot", help="write the groups as a Graphviz graph")]
+MeasuredFile = Annotated[
+    str | None,
+    typer.Option("--measured", help="CSV of measured times (layer,milliseconds) to compare with"),
+]
 Assumptions = Annotated[
     bool, typer.Option("--assumptions", help="latency with each assumption at half and at double")
 ]
@@ -123,6 +144,7 @@ class RunTargets:
     plan: PlanFile = None
     emit: Emit = None
     emit_to: EmitTo = "."
+    measured: MeasuredFile = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +153,8 @@ class CompareTargets:
 
     json_to: Json = None
     fail_if: FailIf = None
+    save_to: SaveTo = None
+    from_file: FromFile = None
 
 
 @dataclass(frozen=True, kw_only=True)

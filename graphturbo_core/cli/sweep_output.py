@@ -17,7 +17,7 @@ from graphturbo_core.sweep.axes import Axis, axes_of, check_size
 from graphturbo_core.sweep.cluster import Scheduler, computed_on
 from graphturbo_core.sweep.points import Compute, Kept, computed_here, results_of
 from graphturbo_core.sweep.table import sweep_csv, sweep_json
-from graphturbo_core.sweep.tasks import OK, Row, points_of, row_of, tasks_of
+from graphturbo_core.sweep.tasks import FAULT, OK, Row, check_faults, points_of, row_of, tasks_of
 from graphturbo_core.units import format_bytes, format_seconds, format_si
 
 
@@ -26,6 +26,7 @@ def write_sweep(job: Job, targets: SweepTargets) -> None:
 
     Raises:
         GraphTurboError: an option is refused. A refused run is a row of the table.
+        InvariantError: a run met a bug of ours; the table is written first.
     """
     request = job.requests[0]
     for target in (targets.csv_to, targets.json_to):
@@ -49,6 +50,7 @@ def write_sweep(job: Job, targets: SweepTargets) -> None:
         write_text_to(targets.json_to, lambda: sweep_json(axes, rows))
     if STDOUT not in (targets.csv_to, targets.json_to):
         list_rows(None, f"{request.model_name} on {request.profile}", _shown(axes, rows))
+    check_faults(results)
 
 
 def _compute(targets: SweepTargets) -> Compute:
@@ -71,7 +73,7 @@ def _progress() -> Progress:
 def _shown(axes: Sequence[Axis], rows: Sequence[Row]) -> list[dict[str, str]]:
     """The figures that fit a terminal."""
     names = _short([axis.key for axis in axes])
-    codes = [str(row["error"]).removeprefix("error: ").partition(":")[0] for row in rows]
+    codes = [_code(row) for row in rows]
     return [
         {
             **{name: str(row[key]) for key, name in names.items()},
@@ -81,6 +83,12 @@ def _shown(axes: Sequence[Axis], rows: Sequence[Row]) -> list[dict[str, str]]:
         }
         for row, code in zip(rows, codes, strict=True)
     ]
+
+
+def _code(row: Row) -> str:
+    """The code of a refusal; that of a bug of ours, or the class of its error, after `fault`."""
+    code = str(row["error"]).removeprefix("error: ").partition(":")[0]
+    return f"{FAULT}: {code}" if row["status"] == FAULT else code
 
 
 def _short(keys: Sequence[str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ _SAMPLE_ORDER = (
     "resnet50-slim", "resnet50-v1", "resnet50-v15", "mobilenet-v2", "densenet-121",
     "densenet-169", "densenet-201", "bert-base", "bert-large", "vit-b16", "vit-l16", "dlrm",
     "dlrm-random", "dlrm-rm1", "dlrm-rm2", "dlrm-rm3", "conformer", "conformer-s", "conformer-l",
-    "llama", "teaching-resnet",
+    "llama", "teaching-resnet", "learn-net", "learn-net-wide",
 )  # fmt: skip
 _NEAR_NAMES = 3
 

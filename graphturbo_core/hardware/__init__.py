@@ -9,6 +9,7 @@ per second and cycles.
 - `hardware.py`: Hardware, the frozen value that all later steps read.
 - `profile.py`: reads and validates a profile; lists the shipped ones.
 - `variation.py`: a profile with one number changed, for the assumption register.
+- `edits.py`: a profile with typed texts at its keys, and why one is refused.
 - `tile_rules.py`: numbers of lowering without a source; they are the `lowering.*` options.
 - `memory_budget.py`: MemoryBudget: division of LB and GB by purpose.
 

@@ -10,6 +10,7 @@
 - `placing.py`: kernels one after the other get tiles and LB addresses; each passes on what it keeps
   in LB.
 - `placing_far.py`: all kernels, then GB and DRAM; once more if GB has no room for some tensors.
+- `known.py`: the kernels that lowerings of one model share.
 - `numbering.py`: one kernel per template is emitted and scheduled; the others are copies.
 - `assemble.py`: kernels one after the other: global numbers, buffers, segments.
 - `notes.py`: where a Program differs from its plan, in words.
@@ -25,7 +26,9 @@ the app does not offer it. A result without the option is the same with it. A re
 least number of instructions needed.
 
 Templates are shared between plans: levels, trials of a strategy, runs of a comparison. Up to
-100,000 instructions of them are cached. A refusal has the same numbers with and without the cache.
+100,000 instructions of them are cached. Chips that differ in bandwidths only share emitted code:
+cycles are computed and the kernel is scheduled again. A refusal has the same numbers with and
+without the cache.
 
 Without a GB, weights go from DRAM to all LBs in one broadcast. There is no GB port and no system
 DMA.

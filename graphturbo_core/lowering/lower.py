@@ -12,12 +12,12 @@ from graphturbo_core.lowering.assemble import assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves
 from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.emission.emit import Common, Room
-from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.instructions.machine import Machine
+from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.notes import fold_notes, longer_note, notes_of
-from graphturbo_core.lowering.numbering import KnownKernels, number_all
+from graphturbo_core.lowering.numbering import number_all
 from graphturbo_core.lowering.placing import KernelGrains, PlacingLimit
-from graphturbo_core.lowering.placing_far import place_memories
+from graphturbo_core.lowering.placing_far import place_memories, settings_of
 from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
 from graphturbo_core.lowering.stages.stage import Stage, kernel_stages
 from graphturbo_core.lowering.tiling.cutting import LAST_GRAINS, Grain, grains
@@ -183,10 +183,7 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     limit = PlacingLimit(KernelGrains(grain, attempt.few, few), cap)
     placed, far = place_memories(plan, stages, limit, known.places(plan, machine), numbering)
     placements = [each.placement for each in placed]
-    settings = [
-        Setting(each.placement, around, each.usable(may_reorder=not around.has_scratch))
-        for each, around in zip(placed, far.environments, strict=True)
-    ]
+    settings = settings_of(placed, far)
     counts = check_moves(machine.classes, plan, settings, cap)
     room = Room(cap, limits.accesses(ops), sum(counts), is_ahead_counted=not is_last)
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}

@@ -2,118 +2,98 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.graph import Graph
 from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.emission.emit import Common, Room, emit_kernel
 from graphturbo_core.lowering.emission.template import Setting, copied, template_key
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import find_conflicts
-from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.instructions.schedule import schedule, schedule_by_layer
-from graphturbo_core.lowering.local_buffer.places import Places
-from graphturbo_core.lowering.tiling.stage_memo import StageMemo
+from graphturbo_core.lowering.known import EmittedKernel, KnownKernels, KnownTemplate, Recent
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.tiling.cutting import Grain
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions
-from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
-
-MOST_KEPT = 100_000
-"""Most cached instructions for other lowerings (our choice: about 60 MB)."""
-
-MOST_WAYS = 16
-"""Most ways with cached placements, the oldest dropped (our choice: more than a comparison has)."""
 
 MOST_TIMES = 2
 """Largest factor of instructions of an alternative placement (our choice)."""
 
 
-class KnownTemplate(NamedTuple):
-    """A kernel with its setting's placement, and the fastest alternative that is faster."""
-
-    setting: Setting
-    kernel: NumberedKernel
-    shorter: NumberedKernel | None
-
-    @property
-    def instructions(self) -> int:
-        """Of both."""
-        return len(self.kernel.order) + (len(self.shorter.order) if self.shorter else 0)
+Key = tuple[int, Grain, Hashable]
+"""Of a kernel: way, grain, and template key."""
 
 
-@dataclass
-class KnownKernels:
-    """Cache for all lowerings of one model: each kernel is placed, emitted and scheduled once.
+@dataclass(frozen=True)
+class _Emission:
+    """Code of a setting: emitted, or a known kernel's at the bandwidths of this machine.
 
-    Levels of a strategy, and plans of a search, differ only in some kernels. Above `MOST_KEPT`
-    instructions, the least recently used templates are dropped.
+    `scheduled`: its key among scheduled kernels; `room`: for its own placement.
     """
 
-    _ways: dict[int, tuple[Graph, Hashable]] = field(default_factory=dict)
-    _places: dict[tuple[int, int], Places] = field(default_factory=dict)
-    _numbers: Iterator[int] = field(default_factory=itertools.count)
-    _kernels: OrderedDict[Hashable, KnownTemplate] = field(default_factory=OrderedDict)
-    _instructions: int = 0
+    common: Common
+    kept: KnownKernels
+    scheduled: Key
+    setting: Setting
+    room: Room
 
-    def way(self, plan: Plan, machine: Machine) -> int:
-        """Cache key of a plan: with equal keys, equal grain and template key give equal code.
-
-        Contains everything that emission reads of a plan outside the template key. Graphs are
-        compared by identity; the cache references the graph, so that its id is not reused.
-        """
-        chosen = (
-            machine, plan.number_format, plan.rules, plan.feeding,
-            plan.scheduling,
-        )  # fmt: skip
-        graph = plan.semantics.graph
-        for number, (known, its) in self._ways.items():
-            if known is graph and its == chosen:
-                return number
-        if len(self._ways) >= MOST_WAYS:
-            self._drop(next(iter(self._ways)))
-        number = next(self._numbers)
-        self._ways[number] = graph, chosen
-        return number
-
-    def _drop(self, way: int) -> None:
-        """Forget the placements of a way; its number is not used again."""
-        del self._ways[way]
-        for key in [key for key in self._places if key[0] == way]:
-            del self._places[key]
-
-    def places(self, plan: Plan, machine: Machine) -> Places:
-        """The cached placements of a plan's kernels."""
-        return self._places.setdefault((self.way(plan, machine), plan.shard_bytes), Places())
-
-    def find(self, key: Hashable) -> KnownTemplate | None:
-        """The cached template of a way, a grain and a template key, or None."""
-        found = self._kernels.get(key)
-        if found is not None:
-            self._kernels.move_to_end(key)
-        return found
-
-    def keep(self, key: Hashable, known: KnownTemplate) -> None:
-        """Cache a kernel, unless it is known, without the lists that only emission reads."""
-        if key in self._kernels:
-            return
-        setting = known.setting
-        placement, *others = (
-            replace(each, alike=StageMemo(each.plan))
+    @cached_property
+    def key(self) -> Hashable:
+        """Without bandwidths, and with the staging slots, which are chosen by expected times."""
+        setting = self.setting
+        way = self.kept.way(self.common.plan, self.common.machine.without_bandwidths())
+        slots = [
+            (index, slots.slot_bytes, slots.slots, slots.rows, slots.sets, slots.base)
             for each in (setting.placement, *setting.others)
-        )
-        bare = replace(setting, placement=placement, others=tuple(others))
-        self._kernels[key] = known._replace(setting=bare)
-        self._instructions += known.instructions
-        while self._instructions > MOST_KEPT:
-            _, forgotten = self._kernels.popitem(last=False)
-            self._instructions -= forgotten.instructions
+            for index, slots in each.staging.items()
+        ]
+        return way, *self.scheduled[1:], tuple(slots)
+
+    @cached_property
+    def _known(self) -> EmittedKernel | None:
+        return self.kept.emitted.find(self.key)
+
+    def _again(self, known: EmittedKernel, code: KernelCode) -> KernelCode:
+        """One of the known codes, as this setting's."""
+        machine = self.common.machine
+        bandwidths = [channel.bandwidth for channel in machine.channels()]
+        code = copied(code, known.setting, self.setting, self.common.op_index)
+        return code.at_bandwidths(machine.hardware, bandwidths)
+
+    @cached_property
+    def own(self) -> KernelCode:
+        """The code of the setting's own placement.
+
+        Raises:
+            CapacityError: TOO_MANY_INSTRUCTIONS.
+        """
+        if self._known is not None:
+            code = self._known.codes[0]
+            if code is not None and _has_room(code, self.room):
+                return self._again(self._known, code)
+        return emit_kernel(self.common, self.setting.placement, self.setting.around, self.room)
+
+    @cached_property
+    def whole(self) -> EmittedKernel:
+        """With the code of the alternatives."""
+        if self._known is not None:
+            others = [code and self._again(self._known, code) for code in self._known.codes[1:]]
+            return EmittedKernel(self.setting, (self.own, *others))
+        return EmittedKernel(self.setting, (self.own, *map(self._other, self.setting.others)))
+
+    def _other(self, placement: KernelPlacement) -> KernelCode | None:
+        """The code of an alternative; None if it is much longer."""
+        room = Room(MOST_TIMES * self.own.size, MOST_TIMES * len(self.own.access_buffer), 0)
+        try:
+            return emit_kernel(self.common, placement, self.setting.around, room)
+        except CapacityError:
+            return None
 
 
 def number_all(
@@ -122,14 +102,14 @@ def number_all(
     """Emit and number one kernel per unknown template; the others are copies.
 
     `settings`: with a lower bound on each one's instructions. All copies of a kernel count as soon
-    as it is emitted, so that a too long program is refused early. Nothing of a refused program is
-    cached: the next grain needs the memory.
+    as it is emitted, so that a too long program is refused early. No kernel of a refused program
+    is cached: the next grain needs the memory.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS.
     """
     way, kinds = kept.way(common.plan, common.machine), common.plan.semantics.kinds
-    number: dict[Hashable, int] = {}
+    number: dict[Key, int] = {}
     classes = [
         number.setdefault((way, its.placement.grain, template_key(its, kinds)), len(number))
         for its, _ in settings
@@ -138,23 +118,27 @@ def number_all(
     times, least = Counter(classes), Counter[int]()
     for each, (_, count) in zip(classes, settings, strict=True):
         least[each] += count
-    known: list[KnownTemplate] = []
+    known, emitted = list[KnownTemplate](), Recent[EmittedKernel]()
     for each, (setting, count) in zip(classes, settings, strict=True):
         if each < len(known):
             continue
         ahead = replace(room, ahead=room.ahead - count)
-        found = _with_room(kept.find(keys[each]), ahead)
-        if found is None:
-            code = emit_kernel(common, setting.placement, setting.around, ahead)
-        else:
-            code = found.kernel.code
+        found = kept.scheduled.find(keys[each])
+        if found is not None and not _has_room(found.kernel.code, ahead):
+            found = None
+        emission = _Emission(common, kept, keys[each], setting, ahead)
+        code = emission.own if found is None else found.kernel.code
         room = replace(room, ahead=room.ahead - least[each]).with_kernels(code, times[each])
         if not room.holds(0, 0):
             op = setting.placement.kernel.ops[-1]
             raise too_many_instructions(common.plan, op, room.fewest(0, 0))
-        known.append(found or _numbered(common, setting, code))
+        if found is None:
+            found = _numbered(common, emission.whole)
+            emitted.keep(emission.key, emission.whole)
+        known.append(found)
     for key, found in zip(keys, known, strict=True):
-        kept.keep(key, found)
+        kept.scheduled.keep(key, found)
+    kept.emitted.keep_all(emitted)
     chosen = _chosen(known, [times[each] for each in range(len(known))], room)
     return [
         _copied(common, chosen[each], setting)
@@ -162,13 +146,12 @@ def number_all(
     ]
 
 
-def _with_room(known: KnownTemplate | None, room: Room) -> KnownTemplate | None:
-    """A known kernel within the room; one beyond it is emitted again, and refused.
+def _has_room(code: KernelCode, room: Room) -> bool:
+    """Whether a known kernel is within the room; one beyond it is emitted again, and refused.
 
     So a refusal has the same numbers with and without the cache.
     """
-    has_room = known is not None and room.with_kernels(known.kernel.code, 1).holds(0, 0)
-    return known if has_room else None
+    return room.with_kernels(code, 1).holds(0, 0)
 
 
 def _chosen(
@@ -202,20 +185,19 @@ def _copied(common: Common, model: KnownTemplate, setting: Setting) -> NumberedK
     return replace(kernel, code=copied(kernel.code, model.setting, setting, common.op_index))
 
 
-def _numbered(common: Common, setting: Setting, code: KernelCode) -> KnownTemplate:
+def _numbered(common: Common, emitted: EmittedKernel) -> KnownTemplate:
     """The kernel in sequence order, and its fastest alternative if that is faster."""
-    kernel, cycles = _scheduled(common, code)
+    own, *others = emitted.codes
+    assert own is not None, "a refused kernel"
+    kernel, cycles = _scheduled(common, own)
     shorter = None
-    room = Room(MOST_TIMES * code.size, MOST_TIMES * len(code.access_buffer), 0)
-    for other in setting.others:
-        try:
-            its = emit_kernel(common, other, setting.around, room)
-        except CapacityError:
+    for code in others:
+        if code is None:
             continue
-        found, its_cycles = _scheduled(common, its)
+        found, its_cycles = _scheduled(common, code)
         if its_cycles < cycles:
             shorter, cycles = found, its_cycles
-    return KnownTemplate(setting, kernel, shorter)
+    return KnownTemplate(emitted.setting, kernel, shorter)
 
 
 def _scheduled(common: Common, code: KernelCode) -> tuple[NumberedKernel, int]:

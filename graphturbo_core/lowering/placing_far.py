@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphturbo_core.lowering.chip_numbering import ChipNumbering, place_clusters_far
+from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory
 from graphturbo_core.lowering.global_buffer.fixed import check_fixed
 from graphturbo_core.lowering.local_buffer.places import Places
@@ -36,3 +39,11 @@ def place_memories(
             check_fixed(plan, placements, far)
             return placed, far
         spilled = frozenset(far.spilled)
+
+
+def settings_of(placed: Sequence[PlacedKernel], far: FarMemory) -> list[Setting]:
+    """What the code of each kernel is made from."""
+    return [
+        Setting(each.placement, around, each.usable(may_reorder=not around.has_scratch))
+        for each, around in zip(placed, far.environments, strict=True)
+    ]

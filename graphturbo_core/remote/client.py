@@ -13,7 +13,15 @@ from graphturbo_core.report.report import Report
 
 
 class WorkerError(RuntimeError):
-    """An error in a worker that is no refusal: a bug of ours, with the worker's traceback."""
+    """An error in a worker that is no refusal: a bug of ours, with the worker's traceback.
+
+    `line`: the line of the traceback that names the error, `KeyError: 'x'`.
+    """
+
+    def __init__(self, text: str = "", line: str = "") -> None:
+        """Takes the traceback, or what stands for it, and the line if it is not in the text."""
+        super().__init__(text)
+        self.line = line or _error_line(text)
 
 
 def isolated_reports(
@@ -43,6 +51,14 @@ def isolated_reports(
         raise death(requests[number].strategy, child.end(), error) from error
     finally:
         child.end()
+
+
+def _error_line(text: str) -> str:
+    """The first line after the last frame of a traceback, as notes may follow it."""
+    lines = text.strip().splitlines()
+    frames = [place for place, line in enumerate(lines) if line.startswith("  ")]
+    rest = lines[frames[-1] + 1 :] if frames else lines
+    return rest[0] if rest else ""
 
 
 def report_of(tag: bytes, body: bytes) -> Report:

@@ -20,6 +20,10 @@ NICENESS = 10
 """Priority below the server's, so that a run does not freeze other users' pages."""
 
 
+MOST_GRAPHS = 16
+"""Graphs that a worker keeps between jobs (our choice): batches and dimensions of one model."""
+MOST_KEPT_BYTES = 64 * 2**20
+"""A larger model is not kept between jobs (our choice)."""
 MAX_BYTES = 12 * 2**30
 """Address space of a worker: three times the need of ResNet-50's replay (our choice)."""
 
@@ -35,9 +39,10 @@ def main(pipe: Connection) -> None:
     except Exception:  # a bug: a run that meets it reports it
         traceback.print_exc()
     pipe.send_bytes(protocol.WARM)
+    kept: list[pipeline.Imports] = []
     try:
         while True:
-            serve(pipe, pipe.recv_bytes())
+            serve(pipe, pipe.recv_bytes(), kept)
     except (EOFError, OSError):
         return  # the server has ended, or ends together with this process
 
@@ -56,15 +61,26 @@ def limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, most))
 
 
-def serve(pipe: Connection, frame: bytes) -> None:
-    """Serves the runs of one job in order, on one import; a refusal does not end the others."""
+def serve(pipe: Connection, frame: bytes, kept: list[pipeline.Imports]) -> None:
+    """Serves the runs of one job in order, on one import; a refusal does not end the others.
+
+    `kept`: imports of the job before, at most one. They are used again where the model is the same,
+    else let go before anything is imported. None are kept after a replay, whose numbers need much
+    memory, of a large file, and where more than `MOST_GRAPHS` have come together.
+    """
     requests, model, profile = protocol.decode_job(frame)
-    imports = pipeline.Imports(model)
+    if kept and kept[0].data != model:
+        kept.clear()
+    imports = kept.pop() if kept else pipeline.Imports(model)
     for number, request in enumerate(requests):
         on_step = partial(_send_step, pipe, number)
         on_progress = partial(_send_progress, pipe, number)
         run = partial(pipeline.run_shared, imports, request, profile, on_step, on_progress)
         pipe.send_bytes(_answer(number, run))
+    imports.known.clear()  # costs of plans on this job's chip; the list takes no more once full
+    is_large = imports.graphs > MOST_GRAPHS or len(model) > MOST_KEPT_BYTES
+    if not is_large and not any(request.verify for request in requests):
+        kept.append(imports)
 
 
 def _send_step(pipe: Connection, number: int, name: str, seconds: float) -> None:

@@ -9,6 +9,8 @@
 - `edit_choices.py`: what can be edited at one sub-graph.
 
 `rows/` makes tables and arrays, `bounds/` lower bounds, `canvases/` bytes for canvases, `verdict/`
-sentences, `overview/` the first screen, `algorithms/` the pictures of Algorithms 1 to 4. Data for
-pictures are left out where none are shown (`RunRequest.has_pictures`).
+sentences, `overview/` the first screen, `algorithms/` the pictures of Algorithms 1 to 4. `paper/`
+has the published numbers beside ours, `measured/` measured times beside simulated ones, `chips/`
+chips without a run. Data for pictures are left out where none are shown
+(`RunRequest.has_pictures`).
 """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import prod
+from fractions import Fraction
+from math import ceil, prod
+from typing import Any, cast
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.hardware.profile import profile_tree
@@ -18,6 +20,8 @@ RUN_KEYS = (BATCH, CLUSTER_BATCH)
 MOST_RUNS = 10_000
 """Most runs of a sweep (our choice: a day of a second each)."""
 MOST_DIGITS = 18
+FACTOR = re.compile(r"x([0-9]{1,6}(?:\.[0-9]{1,6})?|[0-9]{1,15}/[1-9][0-9]{0,14})")
+"""A multiple of the chip's own number: `x0.5`, `x3/4`."""
 WORDS: dict[str, bool] = {"true": True, "false": False}
 Value = str | int | float | bool
 
@@ -26,7 +30,8 @@ Value = str | int | float | bool
 class Axis:
     """A key, `section.name` or `section.rate.format` in a profile, and its values in order.
 
-    Keys with `+` between them have the same value.
+    Keys with `+` between them have the same value. A value `x0.5` is that multiple of the chip's
+    own number at each key, rounded up to a whole number.
     """
 
     key: str
@@ -52,6 +57,31 @@ def axes_of(texts: Sequence[str], profile: str) -> tuple[Axis, ...]:
 def keys_of(key: str) -> list[str]:
     """The keys of an axis."""
     return key.split("+")
+
+
+def numbers_at(tree: Mapping[str, Plain], key: str, value: Value) -> dict[str, Value]:
+    """The number that each key of an axis has where the axis has `value`, on a chip.
+
+    A multiple of something that is no whole number is left as it is; the profile's schema refuses
+    it by name.
+    """
+    return {name: _multiple(tree, name, value) for name in keys_of(key)}
+
+
+def _multiple(tree: Mapping[str, Plain], key: str, value: Value) -> Value:
+    factor = FACTOR.fullmatch(value) if isinstance(value, str) else None
+    own = value_at(tree, key)
+    if factor is None or type(own) is not int:
+        return value
+    return ceil(own * Fraction(factor[1]))
+
+
+def value_at(tree: Mapping[str, Plain], key: str) -> Plain:
+    """The value of a profile's entry; None where the profile has no such entry."""
+    part: Any = tree
+    for name in (*key.split("."), "value"):
+        part = part.get(name) if isinstance(part, Mapping) else None
+    return cast(Plain, part)
 
 
 def check_size(axes: Sequence[Axis], strategies: int) -> None:

@@ -63,8 +63,9 @@ def results_of(
 ) -> list[bytes]:
     """The results in the order of the tasks; runs with equal tasks run once.
 
+    A run that met a bug of ours is a result too, which is not kept; the others go on.
+
     Raises:
-        InvariantError: a bug of ours in one of the runs.
         OptionError: as `Kept.keep`.
         GraphTurboError: as `compute`.
     """

@@ -21,10 +21,19 @@ from graphturbo_core.report.contract import Contract
 from graphturbo_core.rounds import Imports
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.registry import parse_strategy
-from graphturbo_core.sweep.axes import BATCH, CLUSTER_BATCH, RUN_KEYS, Axis, Value, keys_of
+from graphturbo_core.sweep.axes import (
+    BATCH,
+    CLUSTER_BATCH,
+    RUN_KEYS,
+    Axis,
+    Value,
+    numbers_at,
+)
+from graphturbo_core.units import counted
 
 LIBRARY = Path(__file__).resolve().parents[1]
 OK, REFUSED, FAULT, OTHER = "ok", "refused", "fault", "other version"
+TRACEBACK = "traceback"
 OUT_OF_MEMORY = "error: OUT_OF_MEMORY"
 LEFT_OUT = ("schema", "strategy", "schedule_seconds")
 """Scalars of the contract that are no column: the table's own, and one of the clock."""
@@ -74,25 +83,40 @@ def tasks_of(request: RunRequest, points: Sequence[Point]) -> list[bytes]:
     return [_task(request, point, tree) for point in points]
 
 
-def _task(request: RunRequest, point: Point, tree: Mapping[str, Plain]) -> bytes:
-    values = {key: value for axis, value in point.values for key in keys_of(axis)}
+def run_at(
+    request: RunRequest, point: Point, tree: Mapping[str, Plain]
+) -> tuple[RunRequest, bytes]:
+    """The run of a point: its request, and the profile with the varied numbers; `tree`: the chip.
+
+    The report of the run has no tables and arrays for pictures.
+    """
+    values = {
+        name: number for key, value in point.values
+        for name, number in numbers_at(tree, key, value).items()
+    }  # fmt: skip
     numbers = {key: value for key, value in values.items() if key not in RUN_KEYS}
     strategy = point.strategy
     if CLUSTER_BATCH in values:
         strategy = f"{strategy}@{values[CLUSTER_BATCH]}"
+    batch = int(values[BATCH]) if BATCH in values else request.batch
+    asked = replace(request, strategy=strategy, batch=batch, has_pictures=False)
+    return asked, json.dumps(varied_tree(tree, numbers)).encode()  # JSON is YAML too
+
+
+def _task(request: RunRequest, point: Point, tree: Mapping[str, Plain]) -> bytes:
+    asked, profile = run_at(request, point, tree)
     fields = {
-        "model_name": request.model_name,
-        "strategy": strategy,
-        "profile": request.profile,
-        "batch": values.get(BATCH, request.batch),
-        "dims": dict(request.dims),
-        "dtype": request.dtype,
-        "options": dict(request.options),
-        "skip_passes": list(request.skip_passes),
-        "max_instructions": request.max_instructions,
+        "model_name": asked.model_name,
+        "strategy": asked.strategy,
+        "profile": asked.profile,
+        "batch": asked.batch,
+        "dims": dict(asked.dims),
+        "dtype": asked.dtype,
+        "options": dict(asked.options),
+        "skip_passes": list(asked.skip_passes),
+        "max_instructions": asked.max_instructions,
     }
-    profile = json.dumps(varied_tree(tree, numbers))  # JSON is YAML too
-    task = {"request": fields, "profile": profile, "source": source_digest()}
+    task = {"request": fields, "profile": profile.decode(), "source": source_digest()}
     return json.dumps(task, sort_keys=True).encode()
 
 
@@ -112,9 +136,11 @@ def task_key(model_bytes: bytes, task: bytes) -> str:
 
 
 def result_of(imports: Imports, task: bytes) -> bytes:
-    """The figures of a run, or its refusal, as JSON.
+    """The figures of a run, or why it has none, as JSON.
 
-    FAULT: a bug of ours, with a traceback. OTHER: another source made the task.
+    - REFUSED: the input is refused.
+    - FAULT: a bug of ours, with its traceback as text: a process may send nothing else.
+    - OTHER: another source made the task.
     """
     given = json.loads(task)
     if given["source"] != source_digest():
@@ -131,37 +157,65 @@ def result_of(imports: Imports, task: bytes) -> bytes:
     except Exception as error:
         if isinstance(error, GraphTurboError) and not isinstance(error, InvariantError):
             return json.dumps({"status": REFUSED, "error": error.line()}).encode()
-        text = "".join(traceback.format_exception(error))
-        return json.dumps({"status": FAULT, "error": text}).encode()
-    figures = {name: contract[name] for name in FIGURES}
-    return json.dumps({"status": OK, "error": "", **figures}).encode()
+        fault = {"status": FAULT, "error": fault_line(error)}
+        trace = "".join(traceback.format_exception(error))
+        return json.dumps({**fault, TRACEBACK: trace}).encode()
+    return json.dumps({"status": OK, "error": "", **figures_of(contract)}).encode()
+
+
+def fault_line(error: Exception) -> str:
+    """One line about a bug of ours: `error: KeyError: 'x'`."""
+    if isinstance(error, GraphTurboError):
+        return error.line()
+    return f"error: {type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def figures_of(contract: Mapping[str, Any]) -> dict[str, Value]:
+    """The figures of a finished run that are columns of the table."""
+    return {name: contract[name] for name in FIGURES}
 
 
 def is_lasting(result: bytes) -> bool:
-    """Whether the same run would end so again; not where this machine had too little memory."""
-    return not json.loads(result)["error"].startswith(OUT_OF_MEMORY)
+    """Whether a result is kept: neither a bug of ours, nor where this machine lacked memory."""
+    found = json.loads(result)
+    return found["status"] != FAULT and not found["error"].startswith(OUT_OF_MEMORY)
 
 
 def check_result(result: bytes) -> None:
-    """Check that a run met no bug of ours, and was of these sources.
+    """Check that a run was of these sources.
 
     Raises:
-        InvariantError: SWEEP_FAULT, with the traceback of the process that ran it.
         OptionError: OTHER_SOURCE.
     """
     found = json.loads(result)
     if found["status"] == OTHER:
         change = "use the same sources on all machines"
         raise OptionError("OTHER_SOURCE", found["error"], change=change)
-    if found["status"] == FAULT:
-        raise InvariantError("SWEEP_FAULT", found["error"])
+
+
+def check_faults(results: Sequence[bytes]) -> None:
+    """Check that no run met a bug of ours.
+
+    Raises:
+        InvariantError: SWEEP_FAULT, with the traceback of the first one.
+    """
+    found = [json.loads(result) for result in results]
+    faults = [each for each in found if each["status"] == FAULT]
+    if faults:
+        what = f"{len(faults)} of {counted(len(found), 'run')} met a bug of ours"
+        raise InvariantError("SWEEP_FAULT", f"{what}, the first:\n{faults[0][TRACEBACK]}")
 
 
 def row_of(point: Point, result: bytes) -> Row:
-    """A row of the table; a figure that a refused run lacks, or that is varied, is left out."""
-    values = dict(point.values)
+    """A row of the table; a figure that a run lacks, or that is varied, is left out."""
     found: Mapping[str, Value] = json.loads(result)
-    head = {**values, "strategy": point.strategy}
-    status = {name: found[name] for name in ("status", "error")}
-    figures = {name: found.get(name) for name in FIGURES if name not in values}
-    return {**head, **status, **figures}
+    return row_of_figures(point, found, str(found["status"]), str(found["error"]))
+
+
+def row_of_figures(
+    point: Point, figures: Mapping[str, Value], status: str = OK, error: str = ""
+) -> Row:
+    """The same of figures, or of the line that says why there are none."""
+    values = dict(point.values)
+    known = {name: figures.get(name) for name in FIGURES if name not in values}
+    return {**values, "strategy": point.strategy, "status": status, "error": error, **known}

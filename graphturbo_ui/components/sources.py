@@ -127,7 +127,8 @@ class Screen:
         )
 
 
-OVERVIEW, ALGORITHMS = Screen("overview"), Screen("algorithms")
+OVERVIEW, ALGORITHMS, CHIPS = Screen("overview"), Screen("algorithms"), Screen("chips")
+LEARN, PLAN_DIFF = Screen("learn"), Screen("plan_diff")
 
 
 @cache

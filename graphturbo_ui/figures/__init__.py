@@ -7,4 +7,5 @@
 - `accounting.py`: stalls, critical path, ledger and busy cycles as stacked bars. `bound_steps.py`:
   what separates a run from its lower bound.
 - `roofline.py`: layers under the chip's roofs.
+- `chips/`: two chips as hierarchies on equal scales.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from graphturbo_core.report.measured.table import FORMULA_SIGNS
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.layer_rows import LayerRow
 from graphturbo_core.report.rows.roof_rows import RoofRow
@@ -14,9 +15,6 @@ from graphturbo_ui.figures.roofline import roof_over, roofs_of
 from graphturbo_ui.figures.tables import BOTH, Table
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import safe_text
-
-FORMULA_SIGNS = ("=", "+", "-", "@")
-"""A spreadsheet takes a cell that begins so for a formula."""
 
 
 def layer_table(*reports: Report, names: str = BOTH) -> Table:

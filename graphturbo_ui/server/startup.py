@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from streamlit import App
 
 from graphturbo_ui.jobs import shared_desk
-from graphturbo_ui.pages import explore, verification
+from graphturbo_ui.pages import chips, compare, explore, learn, paper, verification, what_if
 
-__all__ = ["explore", "verification", "warmed"]
+__all__ = ["chips", "compare", "explore", "learn", "paper", "verification", "warmed", "what_if"]
 
 
 @asynccontextmanager

@@ -12,7 +12,9 @@ from graphturbo_core import __version__
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui.jobs import Source
-from graphturbo_ui.session import query, state
+from graphturbo_ui.session import learn, query, state
+from graphturbo_ui.session.paper import row_query
+from graphturbo_ui.session.run_state import pair_query
 
 EMITTED = ("plan", "program")
 """What the runs give to take away, once somebody asks for it."""
@@ -32,7 +34,8 @@ class Side:
 class Choices:
     """Everything that the page's runs depend on; `sides` by `a` and `b`.
 
-    `best`: whether a schedule is searched beside both.
+    `best`: whether a schedule is searched beside both. `of_pages`: names and values
+    that the address gives what pages keep of their own.
     """
 
     model: str
@@ -46,6 +49,7 @@ class Choices:
     best: bool = False
     skip_passes: tuple[str, ...] = ()
     emit: tuple[str, ...] = ()
+    of_pages: tuple[tuple[str, str], ...] = ()
 
     def request(self, key: str) -> RunRequest:
         """The run `a` or `b` of these choices; one that holds to a plan has the plan's options.
@@ -77,7 +81,8 @@ class Choices:
 
         The version tells who opens it later why figures may differ.
         """
-        return "?" + urlencode([*self.address(), *state.seen_query(), ("version", __version__)])
+        seen = [*state.seen_query(), *row_query(), *learn.place_query(), *pair_query()]
+        return "?" + urlencode([*self.address(), *seen, ("version", __version__)])
 
     def address(self) -> list[tuple[str, str]]:
         """Names and values that the address gives these choices."""
@@ -92,7 +97,7 @@ class Choices:
             named += [(f"plan_{key}", side.plan_digest)] if side.plan else []
             options = {} if side.plan else side.options
             named += [(f"set_{key}", text) for text in query.texts_of(options)]
-        return named
+        return [*named, *self.of_pages]
 
     def widgets(self) -> dict[str, object]:
         """The values of the bar's widgets that make these choices, by key; options apart."""
@@ -114,9 +119,9 @@ class Choices:
         options = [side.options for side in sides]
         if not any(side.plan for side in sides) and all(each == options[0] for each in options):
             strategies = ",".join(side.strategy for side in sides)
-            return self._command(["compare"], ["--strategies", strategies], options[0])
+            return self.command_of(["compare"], ["--strategies", strategies], options[0])
         return "\n".join(
-            self._command(
+            self.command_of(
                 ["run"],
                 ["--strategy", side.strategy]
                 + (["--plan", f"{key}.plan.yaml"] if side.plan else []),
@@ -125,7 +130,8 @@ class Choices:
             for key, side in self.sides.items()
         )
 
-    def _command(self, verb: list[str], own: list[str], options: Mapping[str, str]) -> str:
+    def command_of(self, verb: list[str], own: list[str], options: Mapping[str, str]) -> str:
+        """The command line of a verb on these choices, with its own words and strategy options."""
         words = ["python", "-m", "graphturbo_core", *verb, state.short_name(self.model)]
         words += ["--profile", state.short_name(self.chip), *own, "--batch", str(self.batch)]
         for name, size in self.dims.items():

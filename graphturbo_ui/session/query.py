@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_core.frontend.passes.clean_up import pass_names
@@ -12,7 +13,9 @@ from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.ir.dtypes import NUMBER_FORMATS
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.registry import STRATEGIES
-from graphturbo_ui.session.store import DIGEST_LENGTH, upload_store
+from graphturbo_core.sweep.typed_values import MOST_CHARACTERS
+from graphturbo_ui.session import what_if
+from graphturbo_ui.store import DIGEST_LENGTH, UploadStore, upload_store, written_store
 from graphturbo_ui.text import safe_text
 
 DEFAULT_MODEL = "resnet50-slim"
@@ -22,11 +25,17 @@ DEFAULT_BATCH, MAX_BATCH = 64, 65_536
 MAX_CLUSTER_BATCH = 999_999
 DEFAULT_FORMAT = "fp16"
 RUN_KEYS = ("a", "b")
-PLAN_DIGEST = re.compile(rf"[0-9a-f]{{{DIGEST_LENGTH}}}")
+FILE_DIGEST = re.compile(rf"[0-9a-f]{{{DIGEST_LENGTH}}}")
 _WITHOUT_PLAN = "that run without a plan"
 UPLOAD = re.compile(rf"(.{{1,120}}) \(([0-9a-f]{{{DIGEST_LENGTH}}})\)")
 STRATEGY = re.compile(r"([a-z][a-z0-9_-]*)(?::([a-z]+))?(?:@([1-9][0-9]{0,5}))?")
 WINDOW = re.compile(r"\d{1,15}-\d{1,15}(?:,\d{1,15}-\d{1,15})?")
+COMPARED, MEASURED = "compare", "measured"
+"""Names of the files of a comparison and of measured times, by their digests."""
+NO_RUNS = "none"
+"""The name of a comparison without a run."""
+COMPARISON_GONE = "The comparison of this link is not on this server: open its compare.json."
+TIMES_GONE = "The measured times of this link are not on this server: give their CSV file again."
 VIEWS = ("Why", "Graph", "Every core", "Memory", "Algorithms", "Plan edits", "Export")
 """Views below Explore's first screen, in the page's order."""
 DEFAULT_VIEWS = VIEWS[:1]
@@ -64,7 +73,27 @@ def query_fields() -> tuple[QueryField, ...]:
         *(QueryField(f"plan_{key}", _WITHOUT_PLAN, _plan_fault) for key in RUN_KEYS),
         *(QueryField(f"set_{key}", "the default options", option_fault) for key in RUN_KEYS),
         QueryField("skip", "all clean-up passes", _pass_fault),
+        *(
+            QueryField(key, default, partial(_choice_fault, values))
+            for key, (default, values) in what_if.CHOICES.items()
+        ),
+        QueryField("runs", "A and B", strategy_fault),
+        *(QueryField(key, "the multiples", _values_fault) for key in what_if.VALUES.values()),
+        QueryField("by", "B's strategy", lambda v: "" if v == what_if.AS_B else strategy_fault(v)),
+        QueryField(COMPARED, "A and B", comparison_fault),
+        QueryField(MEASURED, "no measured times", _measured_fault),
+        QueryField("models", "the model", lambda v: _file_fault("model", v, sample_names())),
     )
+
+
+def _choice_fault(values: Sequence[str], value: str) -> str:
+    return "" if value in values else f"“{safe_text(value, max_length=40)}” is not a choice."
+
+
+def _values_fault(value: str) -> str:
+    """What the values are depends on the number varied: the page says the rest below the box."""
+    is_short = len(value) <= MOST_CHARACTERS
+    return "" if is_short else f"The values are longer than {MOST_CHARACTERS} characters."
 
 
 def _file_fault(what: str, value: str, known: Sequence[str]) -> str:
@@ -91,6 +120,22 @@ def strategy_fault(value: str) -> str:
     if parts is None or info is None or (parts[2] and parts[2] not in info.levels):
         return f"“{safe_text(value, max_length=60)}” is not a strategy."
     return ""
+
+
+def is_search(strategy: str) -> bool:
+    """Whether a strategy simulates many plans: seconds to minutes per run."""
+    parts = STRATEGY.fullmatch(strategy)
+    info = STRATEGIES.get(parts[1]) if parts else None
+    return info is not None and info.is_search
+
+
+def every_strategy() -> list[str]:
+    """The defaults of A and B, then every strategy with its levels."""
+    found = [DEFAULT_A, DEFAULT_B]
+    for name, info in STRATEGIES.items():
+        others = (level for level in info.levels if level != info.default_level)
+        found += [name, *(f"{name}:{level}" for level in others)]
+    return found
 
 
 def split_strategy(text: str) -> tuple[str, int | None]:
@@ -124,8 +169,21 @@ def _pass_fault(value: str) -> str:
     return f"“{safe_text(value, max_length=40)}” is not a clean-up pass."
 
 
+def _is_kept(digest: str, store: UploadStore) -> bool:
+    return FILE_DIGEST.fullmatch(digest) is not None and store.get(digest) is not None
+
+
+def comparison_fault(value: str) -> str:
+    """What is wrong with the comparison that a link names; empty when nothing is."""
+    return "" if value == NO_RUNS or _is_kept(value, written_store()) else COMPARISON_GONE
+
+
+def _measured_fault(value: str) -> str:
+    return "" if _is_kept(value, upload_store()) else TIMES_GONE
+
+
 def _plan_fault(value: str) -> str:
-    if PLAN_DIGEST.fullmatch(value) and upload_store().get(value) is not None:
+    if _is_kept(value, upload_store()):
         return ""
     shown = safe_text(value, max_length=40)
     return f"The link names the plan “{shown}”, not kept here: give it again under Export."

@@ -12,10 +12,14 @@ import streamlit as st
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.strategies.options import strategy_options
-from graphturbo_core.strategies.registry import BEST, STRATEGIES, parse_strategy
-from graphturbo_ui.jobs import Run, Visitor
+from graphturbo_core.strategies.registry import BEST, parse_strategy
+from graphturbo_ui.feeding import Feed
+from graphturbo_ui.runs import Run, Visitor
 from graphturbo_ui.session import query, state
-from graphturbo_ui.session.store import upload_store
+from graphturbo_ui.store import upload_store
+
+PAIR_NAME, ONLY = "pair", "changed"
+"""Query names of the two runs of the plan diff, and of its toggle."""
 
 
 def visitor() -> Visitor:
@@ -42,9 +46,48 @@ def searched() -> Visitor:
     return found
 
 
+def lecture() -> Visitor:
+    """Who waits in this session for runs of the lecture that A and B are not."""
+    found: Visitor = st.session_state.setdefault("lecture_visitor", Visitor())
+    return found
+
+
+def want_lecture() -> None:
+    """Cancelled runs of the lecture are wanted again."""
+    for each in (visitor(), lecture()):
+        each.cancelled.clear()
+
+
+def compared() -> Feed:
+    """The comparison's runs that are under way in this session."""
+    found: Feed = st.session_state.setdefault("compared_feed", Feed())
+    return found
+
+
+def plan_diff(key: str) -> Visitor:
+    """Who waits in this session for the plan of `a` or `b` of the plan diff."""
+    found: Visitor = st.session_state.setdefault(f"plan_diff_visitor_{key}", Visitor())
+    return found
+
+
+def want_plans() -> None:
+    """Cancelled runs of the plan diff are wanted again."""
+    for key in query.RUN_KEYS:
+        plan_diff(key).cancelled.clear()
+
+
+def pair_query() -> list[tuple[str, str]]:
+    """The part of a link that restores the plan diff."""
+    return [(name, value) for name in (PAIR_NAME, ONLY) for value in st.query_params.get_all(name)]
+
+
 def visitors_of(run: Run) -> tuple[Visitor, ...]:
-    """As whom this session waits for a run: for A and B, or for one of those beside them."""
-    own = (beside(), changed_chip(), searched())
+    """As whom this session waits for a run: A and B, those beside them, and those of pages."""
+    plans = (plan_diff(key) for key in query.RUN_KEYS)
+    own = (
+        visitor(), beside(), changed_chip(), searched(), lecture(),
+        *compared().visitors_of(run), *plans,
+    )  # fmt: skip
     return tuple(each for each in own if each in run.visitors) or (visitor(),)
 
 
@@ -69,10 +112,7 @@ def take_search() -> None:
 
 def strategy_choices(key: str, default: str) -> list[str]:
     """The default first, then every strategy, then what this session chose besides."""
-    found = [default, query.DEFAULT_A, query.DEFAULT_B]
-    for name, info in STRATEGIES.items():
-        others = (level for level in info.levels if level != info.default_level)
-        found += [name, *(f"{name}:{level}" for level in others)]
+    found = [default, *query.every_strategy()]
     found += [str(st.session_state.get(key) or ""), st.query_params.get(key, "")]
     return [name for name in dict.fromkeys(found) if name]
 
@@ -171,6 +211,15 @@ def _hold(key: str, data: bytes) -> None:
         return
     _name_plan(key, upload_store().put(f"{key}.plan.yaml", data))
     st.session_state[key] = origin.strategy
+
+
+def choose_run(key: str, strategy: str, options: Mapping[str, str], plan: str) -> None:
+    """Have a run be this one; from a callback. `plan`: the text of a plan file, or empty."""
+    st.session_state[key] = strategy
+    _set_options(key, options)
+    drop_plan(key)
+    if plan:
+        _hold(key, plan.encode())
 
 
 def drop_plan(key: str) -> None:

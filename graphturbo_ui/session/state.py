@@ -1,7 +1,7 @@
 """The session: choices, uploads, and what the link named.
 
-Session state is touched here and, for what belongs to one run, in run_state.py and drafts.py;
-nowhere else.
+Session state is touched here and, for what belongs to a run or a page, in the other modules of
+this package; nowhere else.
 Widgets carry the query's names as keys and are bound to it by Streamlit, which replaces the
 address in place; here the query is read once, at session start, and what it names wrongly is said.
 """
@@ -19,6 +19,7 @@ from graphturbo_core import __version__
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_core.hardware.profile import profile_names
+from graphturbo_ui.session import what_if
 from graphturbo_ui.session.query import (
     DEFAULT_MODEL,
     DEFAULT_VIEWS,
@@ -30,7 +31,7 @@ from graphturbo_ui.session.query import (
     query_fields,
 )
 from graphturbo_ui.session.selection import Selection
-from graphturbo_ui.session.store import Upload, upload_store
+from graphturbo_ui.store import Upload, upload_store
 from graphturbo_ui.text import safe_text
 
 Value = TypeVar("Value")
@@ -80,9 +81,9 @@ def begin() -> None:
         if f"plan_{key}" in st.query_params:
             st.session_state[f"plan_{key}"] = st.query_params[f"plan_{key}"]
         st.session_state[f"set_{key}"] = options_of(st.query_params.get_all(f"set_{key}"))
-    for key in ("model", "chip"):
-        if UPLOAD.fullmatch(query.get(key, "")) and key in st.query_params:
-            st.session_state[f"{key}_uploads"] = (query[key],)
+    for key, box in (("model", "model"), ("chip", "chip"), ("models", "model")):
+        for label in filter(UPLOAD.fullmatch, st.query_params.get_all(key)):
+            list_upload(box, label)
 
 
 def shown_value(key: str, default: str) -> str:
@@ -262,11 +263,6 @@ def chosen(key: str) -> str:
     return label
 
 
-def set_sizes(sizes: Mapping[str, int]) -> None:
-    """Give widgets of sizes, by key, their numbers; before they are drawn, so from a callback."""
-    st.session_state.update(sizes)
-
-
 def set_choices(values: Mapping[str, object]) -> None:
     """Give widgets of the bar, by key, these values; before they are drawn, so from a callback."""
     st.session_state.update(values)
@@ -333,8 +329,25 @@ def take_upload(key: str, check: Callable[[bytes, str], object]) -> None:
     except GraphTurboError as error:
         st.session_state[f"{key}_refusal"] = error
         return
+    choose_upload(key, name, data)
+
+
+def choose_upload(key: str, name: str, data: bytes) -> str:
+    """Keep a file as an upload of `key` and choose it; gives its label. From a callback."""
     label = f"{name} ({upload_store().put(name, data)})"
+    use_file(key, label)
+    return label
+
+
+def list_upload(key: str, label: str) -> None:
+    """Have the box of `key` offer an upload that is kept."""
     st.session_state[f"{key}_uploads"] = tuple(dict.fromkeys((*_uploads(key), label)))
+
+
+def use_file(key: str, label: str) -> None:
+    """Choose a model or chip by the label of a shipped or kept file; from a callback."""
+    if is_upload(label):
+        list_upload(key, label)
     st.session_state[key] = label
 
 
@@ -374,9 +387,9 @@ def shown_views() -> list[tuple[str, str]]:
 
 
 def seen_query() -> list[tuple[str, str]]:
-    """The part of a link that restores what is in sight: views, selection and time windows."""
+    """The part of a link that restores what is in sight: views, selection, times, What-if."""
     chosen, windows = selection(), told_windows()
-    named = shown_views()
+    named = [*shown_views(), *what_if.query()]
     if chosen:
         named.append(("selected", chosen.text()))
     if windows:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import StreamlitPage
 
+from graphturbo_ui.compare import collecting
 from graphturbo_ui.jobs import ALWAYS_EMITTED, Source
-from graphturbo_ui.session import query, run_state, state
+from graphturbo_ui.session import chips, compared_link, measured, query, run_state, state
 from graphturbo_ui.session.choices import EMITTED, Choices, Side
 from graphturbo_ui.sizes import Sizes
 from graphturbo_ui.top_bar import boxes, labels, page_parts
@@ -35,10 +37,10 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         key="top_bar", horizontal=True, wrap=False, vertical_alignment="center", gap=None
     ):
         menu = _popover("menu", "GraphTurbo **Explorer**")
-        chips = state.chip_names()
+        names = state.chip_names()
         model_box = _popover("model", labels.model_label())
-        chip_box = _popover("chip", labels.chip_label(chips[0]))
-        page_parts.facts(labels.chip_facts(state.shown_value("chip", chips[0])))
+        chip_box = _popover("chip", labels.chip_label(names[0]))
+        page_parts.facts(labels.chip_facts(state.shown_value("chip", names[0])))
         batch_box = st.container(key="batch_place", width="content")
         sides = _run_boxes()
         with _popover("settings", "Settings", icon=":material/tune:"):
@@ -72,7 +74,9 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         best=settings.best,
         skip_passes=settings.skip_passes,
         emit=(*ALWAYS_EMITTED, *(EMITTED if run_state.are_files_wanted() else ())),
+        of_pages=(*chips.named(), *measured.named()),
     )
+    choices = replace(choices, of_pages=(*choices.of_pages, *compared_link.named(choices)))
     with menu:
         _menu(pages, choices)
     with share_box:
@@ -119,6 +123,7 @@ def _menu(pages: Sequence[StreamlitPage], choices: Choices) -> None:
     for page in pages:
         named = [*choices.address(), *state.shown_views()]
         st.page_link(page, width="stretch", query_params=named)
+    page_parts.help_link()
 
 
 def _share(choices: Choices) -> None:
@@ -128,3 +133,8 @@ def _share(choices: Choices) -> None:
     st.code(choices.link(), language=None, wrap_lines=True)
     st.caption("The same two runs on the command line")
     st.code(choices.command(), language=None, wrap_lines=True)
+    st.button(
+        "Add A and B to Compare", key="share_compare", on_click=collecting.add_both,
+        args=(choices,), icon=":material/playlist_add:",
+        help="They join the comparison of the page Compare.",
+    )  # fmt: skip

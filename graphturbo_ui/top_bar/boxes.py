@@ -110,7 +110,7 @@ def _take_sizes() -> None:
     """Another model was chosen: its own sizes, not those of the one before."""
     _, _, sizes = sizes_of(state.chosen("model"))
     keyed = {state.dimension_key(symbol): size for symbol, size in sizes.dims.items()}
-    state.set_sizes({"batch": sizes.batch, **keyed})
+    state.set_choices({"batch": sizes.batch, **keyed})
 
 
 def _uploader(key: str, label: str, kinds: list[str]) -> None:

@@ -2,14 +2,19 @@
 // a popover of the bar that keys opened gets the focus, and Back undoes the last choice.
 
 const TARGETS = {
-  onnx: { box: "bar_model", input: "model_file", says: "Drop the model here" },
-  yaml: { box: "bar_chip", input: "chip_file", says: "Drop the chip here" },
+  onnx: { box: "bar_model", input: "model_file" },
+  yaml: { box: "bar_chip", input: "chip_file" },
 };
 TARGETS.yml = TARGETS.yaml;
+const COMPARED = { box: "compare_open_box", input: "compare_file" };
+const OF_PLAN = /^strategy:/m; // a chip's profile has no such key
+const HEAD_BYTES = 4096;
 const PATIENCE_MS = 5000;
 const NOTICE_MS = 4000;
-const OPTIONAL = ["plan_a", "plan_b", "set_a", "set_b"];
-const SEEN = ["views", "present"]; // Streamlit has these in the address at once
+const OPTIONAL = [
+  "plan_a", "plan_b", "set_a", "set_b", "chip_base", "chip_set", "chip_right", "compare", "measured",
+];
+const SEEN = ["views", "present", "row", "result", "kind", "step", "knob"]; // Streamlit has these in the address at once
 const ONCE_STREAMLIT_IS_DONE_MS = 400;
 const OVERLAY_STYLE =
   "position:fixed;inset:0;z-index:2000000;display:none;align-items:center;" +
@@ -59,10 +64,20 @@ async function awaited(find) {
   return null;
 }
 
+const isComparing = () => document.querySelector(`.st-key-${COMPARED.box}`) !== null;
+
+/** Where a dropped file goes: on Compare, plans and comparisons to its uploader. */
+async function targetOf(file) {
+  const ending = file.name.split(".").pop().toLowerCase();
+  if (!isComparing()) return TARGETS[ending];
+  const isPlan = TARGETS[ending] === TARGETS.yaml && OF_PLAN.test(await file.slice(0, HEAD_BYTES).text());
+  return isPlan || ending === "json" ? COMPARED : TARGETS[ending];
+}
+
 async function hand(file) {
-  const target = TARGETS[file.name.split(".").pop().toLowerCase()];
+  const target = await targetOf(file);
   if (!target) {
-    say(`${file.name} is no .onnx and no .yaml file`);
+    say(`${file.name} is no .onnx and no .yaml${isComparing() ? " and no .json" : ""} file`);
     page.notice = setTimeout(() => say(""), NOTICE_MS);
     return;
   }
@@ -82,7 +97,8 @@ const LISTENERS = {
   dragover(event) {
     if (!hasFiles(event)) return;
     event.preventDefault();
-    say("Drop a model (.onnx) or a chip (.yaml) to use it");
+    const more = isComparing() ? ", a plan or a comparison (.json)" : "";
+    say(`Drop a model (.onnx) or a chip (.yaml)${more} to use it`);
   },
   dragleave(event) {
     if (event.relatedTarget === null) say("");

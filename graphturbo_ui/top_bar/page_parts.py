@@ -11,9 +11,12 @@ from time import time
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from graphturbo_ui.session import state
+from graphturbo_ui.session import learn, state
+from graphturbo_ui.session.paper import row_query
 
 FOLDER = Path(__file__).parent
+HELP = "/help/"
+"""Of the app's own server."""
 
 
 @cache
@@ -28,11 +31,18 @@ def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str])
 
     Also has the browser's address name the choices: Streamlit loses those of closed popovers when
     the page changes. A key of `defaults` that has its default may be missing. What is chosen, the
-    views and whether somebody presents are one entry of the browser's history; Back opens the page
-    as the entry before has it. The serial has the script called in every run.
+    views, row and filters of Paper, the step of Learn, and whether somebody presents are one entry
+    of the browser's history; Back opens the page as the entry before has it. The serial has the
+    script called in every run.
     """
     values: dict[str, list[str]] = {}
-    for key, value in (*address, *state.shown_views(), *state.presenting_query()):
+    seen = (
+        *state.shown_views(),
+        *state.presenting_query(),
+        *row_query(),
+        *learn.place_query(),
+    )
+    for key, value in (*address, *seen):
         values.setdefault(key, []).append(value)
     choices = [[key, texts, texts == [defaults.get(key)]] for key, texts in values.items()]
     _component("page")(
@@ -59,3 +69,8 @@ def facts(parts: Sequence[str]) -> None:
         f'<span class="fact-{place}">{escape(part)}</span>' for place, part in enumerate(parts)
     )
     st.html(f'<span class="bar-facts">{"".join(spans)}</span>', width="content")
+
+
+def help_link() -> None:
+    """The documentation in a new tab, below the pages of the menu."""
+    st.html(f'<a class="bar-help" href="{HELP}" target="_blank">Help</a>')

@@ -3,62 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
+from graphturbo_core.comparison.published import PaperBatches, paper_batches
 from graphturbo_ui.session import query
-
-
-@dataclass(frozen=True, slots=True)
-class PaperBatches:
-    """Batch of the chip, and samples that a cluster takes at once in either run.
-
-    Source: GraphTurbo (OSDI 2023), its table of the ten configurations.
-    """
-
-    batch: int
-    tvm: int
-    graphturbo: int
-
-
-RESNET, DENSENET = PaperBatches(64, 2, 16), PaperBatches(32, 4, 8)
-VIT, DLRM, CONFORMER = PaperBatches(32, 4, 8), PaperBatches(1024, 64, 256), PaperBatches(12, 1, 3)
-BY_MODEL: Mapping[str, PaperBatches] = {
-    "resnet50-slim": RESNET,
-    "resnet50-v1": RESNET,
-    "resnet50-v15": RESNET,
-    "mobilenet-v2": PaperBatches(128, 2, 32),
-    "densenet-121": DENSENET,
-    "densenet-169": DENSENET,
-    "densenet-201": DENSENET,
-    "vit-b16": VIT,
-    "vit-l16": VIT,
-    "dlrm": DLRM,
-    "dlrm-random": DLRM,
-    "dlrm-rm1": DLRM,
-    "dlrm-rm2": DLRM,
-    "dlrm-rm3": DLRM,
-    "conformer": CONFORMER,
-    "conformer-s": CONFORMER,
-    "conformer-l": CONFORMER,
-}
-BERT = ("bert-base", "bert-large")
-BY_TOKENS: Mapping[int, PaperBatches] = {
-    128: PaperBatches(32, 4, 8),
-    256: PaperBatches(16, 2, 4),
-    384: PaperBatches(8, 1, 2),
-    512: PaperBatches(8, 1, 2),
-}
-"""Of BERT, by the length of a sentence."""
-TOKENS = "sequence"
-
-
-def paper_batches(model: str, dims: Mapping[str, int]) -> PaperBatches | None:
-    """What the paper took for a model; None for one that it did not run."""
-    if model in BERT:
-        return BY_TOKENS.get(dims.get(TOKENS, 0))
-    return BY_MODEL.get(model)
 
 
 def offer_presets(model: str, dims: Mapping[str, int]) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from graphturbo_ui.components.link import canvas_link
 from graphturbo_ui.jobs import Run, Runs
+from graphturbo_ui.measured.view import measured_times
 from graphturbo_ui.session import state
 from graphturbo_ui.session.query import DEFAULT_VIEWS, VIEWS
 from graphturbo_ui.views.edit_plan import plan_edits
@@ -45,6 +46,7 @@ def below(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
             if name == WHY:
                 verdict(runs, pending, beside)
                 time(runs)
+                measured_times(runs)
             else:
                 SHOWN[name](runs)
     notes(runs)

@@ -24,7 +24,15 @@ from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer
 from graphturbo_ui.figures.roofline import left_out_text, roofline_figure, roofline_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import nothing, reports_of, table, table_to_pick, told, view
+from graphturbo_ui.shown import (
+    csv_button,
+    nothing,
+    reports_of,
+    table,
+    table_to_pick,
+    told,
+    view,
+)
 
 ROOFLINE = (
     "A dot is a layer in one round on one cluster: its multiply-accumulates over the time from its "
@@ -88,10 +96,7 @@ def time(runs: Runs) -> None:
         "Busy time of every layer by engine kind", told(busy_targets, runs), runs,
     )  # fmt: skip
     table_to_pick("layers", layer_table, layer_selections, runs)
-    st.download_button(
-        "Layers as CSV", partial(told, _csv, runs), "layers.csv", "text/csv", key="take_layers",
-        on_click="ignore", icon=":material/download:",
-    )  # fmt: skip
+    csv_button("Layers as CSV", partial(told, _csv, runs), "layers.csv", "take_layers")
 
 
 def _otherwise(runs: Runs) -> None:

@@ -150,7 +150,7 @@ def test_a_graph_too_large_for_dot_is_refused_before_anything_is_written(
 
 
 LENGTH = "error: BAD_MAX_INSTRUCTIONS: "
-FILES = "--trace --dot --assumptions --plan --emit --emit-to"
+FILES = "--trace --dot --assumptions --plan --emit --emit-to --measured"
 COMMON = "--profile {} --batch --dim --dtype --set --skip-pass --max-instructions --verify --json"
 
 
@@ -162,7 +162,9 @@ def options_of(command: str) -> list[str]:
 
 def test_run_and_compare_take_the_same_choices() -> None:
     assert options_of("run") == [*COMMON.format("--strategy").split(), *FILES.split()]
-    assert options_of("compare") == [*COMMON.format("--strategies").split(), "--fail-if"]
+    assert options_of("compare") == [
+        *COMMON.format("--strategies").split(), "--fail-if", "--save", "--from",
+    ]  # fmt: skip
     for command in ("models", "profiles", "strategies"):
         assert options_of(command) == ["--json"]
 

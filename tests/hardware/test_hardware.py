@@ -32,7 +32,8 @@ def split_bytes(chip: Hardware) -> int:
 
 def test_default_profile_comes_first() -> None:
     assert profile_names() == (
-        DEFAULT_PROFILE, "ascend910", "generic-4x4", "goya", "ipu-gc2", "stcp920-10mib"
+        DEFAULT_PROFILE, "ascend910", "generic-4x4", "goya", "ipu-gc2", "learn-1x4",
+        "stcp920-10mib",
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from graphturbo_core.products.program import Memory
 from graphturbo_core.strategies.options import resolve_options
 from graphturbo_core.strategies.planning import splitter_of
 from graphturbo_core.strategies.registry import parse_strategy
+from tests.full import paired
 from tests.strategies.plans import make_plan
 from tests.strategies.samples import sample_semantics, weighted
 
@@ -72,8 +73,11 @@ def test_every_pooled_chip_is_here() -> None:
     assert POOLED == ("ascend910", "goya", "ipu-gc2", "stcp920-10mib")
 
 
-@pytest.mark.parametrize("options", [{}, TENTH], ids=["a fifth", "a tenth"])
-@pytest.mark.parametrize("profile", POOLED)
+@pytest.mark.parametrize(
+    ("profile", "options"),
+    paired(POOLED, [{}, TENTH]),
+    ids=lambda value: value if isinstance(value, str) else "a tenth" if value else "a fifth",
+)
 def test_planning_and_lowering_have_the_same_bytes(
     profile: str, options: Mapping[str, str]
 ) -> None:

@@ -34,8 +34,9 @@ def check_computed_once(program: Program) -> None:
     for kernel, op, name, box, cut in computes(program):
         contraction = plan.semantics.by_op[op].contraction
         whole = contraction.reduce_size if contraction is not None else 1
-        count = depth.setdefault((kernel, name), np.zeros(tensors[name].shape, dtype=np.int64))
-        count[slices(box)] += whole if cut is None else cut[1] - cut[0]
+        if (kernel, name) not in depth:
+            depth[kernel, name] = np.zeros(tensors[name].shape, dtype=np.int64)
+        depth[kernel, name][slices(box)] += whole if cut is None else cut[1] - cut[0]
     for index, kernel in enumerate(plan.kernels):
         for name, box in kernel.boxes.items():
             if name not in kernel.bindings or is_empty(box):
@@ -68,9 +69,9 @@ def check_weights_first_once(program: Program) -> None:
         cause = int(program.cause[row])
         assert cause in (Cause.WEIGHT_FIRST, Cause.WEIGHT_AGAIN), label(program, int(row))
         for counts, is_meant in ((first, cause == Cause.WEIGHT_FIRST), (all_of_it, True)):
-            shape = graph.tensors[tensor].shape
-            count = counts.setdefault(tensor, np.zeros(shape, dtype=np.int64))
-            count[slices(source.box)] += is_meant
+            if tensor not in counts:
+                counts[tensor] = np.zeros(graph.tensors[tensor].shape, dtype=np.int64)
+            counts[tensor][slices(source.box)] += is_meant
     for tensor, count in all_of_it.items():
         if (first[tensor] != (count > 0)).any():
             often = int(first[tensor].max())

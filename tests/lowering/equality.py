@@ -9,8 +9,8 @@ import numpy as np
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import Limits
+from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 

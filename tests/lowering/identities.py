@@ -15,6 +15,13 @@ def slices(box: Box) -> tuple[slice, ...]:
     return tuple(slice(lo, hi) for lo, hi in box)
 
 
+def is_same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two boxes, which may have other axes, have the same elements in row-major order."""
+    if one.shape != other.shape:
+        one, other = one.ravel(), other.ravel()
+    return np.array_equal(one, other)
+
+
 class Identities:
     """`of[tensor]` has the tensor's shape; identities are positive."""
 
@@ -31,8 +38,8 @@ class Identities:
                 self._copy(op)
 
     def box(self, tensor: str, box: Box) -> np.ndarray:
-        """Identities of a box, in row-major order."""
-        return self.of[tensor][slices(box)].ravel()
+        """Identities of a box: no copy."""
+        return self.of[tensor][slices(box)]
 
     def _enter(self, name: str) -> None:
         tensor = self.graph.tensors[name]

@@ -19,7 +19,7 @@ from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.verify.replay.script import Touch
 from tests.lowering.asked import carried_elements
-from tests.lowering.identities import Identities, slices
+from tests.lowering.identities import Identities, is_same, slices
 
 UNDEFINED = 0
 DEPTHS = 1 << 20
@@ -190,7 +190,7 @@ class _Replay:
             del self.content[other]
         live.add(buffer)
         shape = tuple(hi - lo for lo, hi in self.view.boxes[buffer])
-        self.content[buffer] = np.full(shape, UNDEFINED, dtype=np.int64)
+        self.content[buffer] = np.zeros(shape, dtype=np.int64)  # `UNDEFINED`
         return self.content[buffer]
 
     def _part(self, touch: Touch) -> np.ndarray:
@@ -272,7 +272,7 @@ class _Replay:
         found = {
             place
             for place, touch in enumerate(reads)
-            if touch.tensor == wanted[0] and np.array_equal(self._part(touch).ravel(), ids)
+            if touch.tensor == wanted[0] and is_same(self._part(touch), ids)
         }
         return found or self._find_parts(row, reads, ids, wanted)
 
@@ -296,7 +296,7 @@ class _Replay:
                 raise ReplayError(f"{label(self.program, row)} reads {touch.box} twice")
             whole[slices(shifted)] = part.reshape(whole[slices(shifted)].shape)
             found.add(place)
-        if not np.array_equal(whole.ravel(), ids):
+        if not is_same(whole, ids):
             raise ReplayError(f"{label(self.program, row)} does not find {wanted}")
         return found
 
@@ -312,10 +312,10 @@ class _Replay:
     def _move(self, row: int) -> np.ndarray:
         """What a move carries: of every target's tensor, the elements of its box."""
         (source,) = (touch for touch in self.touches[row] if not touch.is_write)
-        carried = self._part(source).ravel()
+        carried = self._part(source)
         for touch in self.touches[row]:
             tensor = self.view.tensors[touch.buffer]
-            if touch.is_write and not np.array_equal(carried, self.ids.box(tensor, touch.box)):
+            if touch.is_write and not is_same(carried, self.ids.box(tensor, touch.box)):
                 self._fail(row, touch, "that is not, or not all, what its source holds")
             size = carried_elements(self.program, row, tensor, touch.box) * element_bytes(
                 self.graph.tensors[tensor].dtype, self.program.plan.number_format

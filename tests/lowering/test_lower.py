@@ -17,7 +17,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.registry import parse_strategy
-from tests.full import EVERY_DAY, examples, in_turn, often
+from tests.full import EVERY_DAY, examples, often, paired
 from tests.lowering.counting import check_program
 from tests.lowering.nets import (
     MODELS,
@@ -48,7 +48,7 @@ def _is_same(one: object, other: object) -> bool:
     return one == other
 
 
-@pytest.mark.parametrize(("model", "strategy", "name"), in_turn(MODELS, STRATEGIES, CHIPS))
+@pytest.mark.parametrize(("model", "strategy", "name"), paired(MODELS, STRATEGIES, CHIPS))
 def test_small_models(model: str, name: str, strategy: str) -> None:
     plan = plan_of(small_model(model), strategy, chip(name))
     program = lower(plan)
@@ -182,7 +182,7 @@ SPECIAL = {
 }
 
 
-@pytest.mark.parametrize(("case", "name"), in_turn(SPECIAL, CHIPS))
+@pytest.mark.parametrize(("case", "name"), paired(SPECIAL, CHIPS))
 def test_special_cases(case: str, name: str) -> None:
     sem = weighted(SPECIAL[case])
     for strategy in ("layerwise", "graphturbo:lb", "graphturbo:order", "graphturbo:full"):

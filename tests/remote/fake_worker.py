@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import sleep
 
-from graphturbo_core.errors import ModelError
+from graphturbo_core.errors import InvariantError, ModelError
 from graphturbo_core.remote import protocol
 from tests.ui.synthetic import synthetic_report
 
@@ -16,10 +17,38 @@ ORDERS = "FAKE_WORKER_ORDERS"
 WARM_UP = "warm up"
 """The order that is read before the first job: `hold` delays the warm frame of a worker."""
 LARGE_BYTES = 1 << 20
+BUG_TEXT = b"""Traceback (most recent call last):
+  File "worker.py", line 1, in run
+    {}["hello"]
+KeyError: 'hello'
+in step 'plan'
+"""
 NAP_S = 1.0
 
 
-def main(pipe: Connection) -> None:
+class Main:
+    """The worker's function; wherever it runs, the orders are those of the process that sends it.
+
+    A process that forks from another one would have that one's environment.
+    """
+
+    def __call__(self, pipe: Connection) -> None:
+        serve(pipe)
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str | None]]:
+        return _main_with, (os.environ.get(ORDERS),)
+
+
+main = Main()
+
+
+def _main_with(orders: str | None) -> Main:
+    if orders is not None:
+        os.environ[ORDERS] = orders
+    return main
+
+
+def serve(pipe: Connection) -> None:
     while order(WARM_UP) == "hold":
         sleep(0.02)
     pipe.send_bytes(protocol.WARM)
@@ -35,20 +64,22 @@ def main(pipe: Connection) -> None:
 
 
 def answer(number: int, strategy: str) -> bytes:
-    while (told := order(strategy)) == "hold":
+    while (given := order(strategy)) == "hold":
         sleep(0.02)
-    if told == "die":
+    if given == "die":
         os._exit(3)
-    if told == "nap":
+    if given == "nap":
         sleep(NAP_S)
-    if told == "large":
+    if given == "large":
         return protocol.encode_frame(protocol.DONE, number, bytes(LARGE_BYTES))
-    if told == "garbage":
+    if given == "garbage":
         return protocol.encode_frame(protocol.DONE, number, b"garbage")
-    if told == "bug":
-        return protocol.encode_frame(protocol.BUG, number, b"Traceback: hello")
-    if told == "refuse":
+    if given == "bug":
+        return protocol.encode_frame(protocol.BUG, number, BUG_TEXT)
+    if given == "refuse":
         return protocol.encode_error(number, ModelError("NO", "what", "where", "change"))
+    if given == "invariant":
+        return protocol.encode_error(number, InvariantError("BROKEN", "a bound is broken"))
     return protocol.encode_frame(protocol.DONE, number, synthetic_report(strategy).to_bytes())
 
 

@@ -45,8 +45,9 @@ def test_a_worker_that_dies_is_one_clear_error() -> None:
 def test_a_refusal_and_a_bug_are_what_they_are() -> None:
     with pytest.raises(ModelError, match="what, where, change"):
         reports_of("refuse")
-    with pytest.raises(WorkerError, match="Traceback: hello"):
+    with pytest.raises(WorkerError, match="Traceback") as found:
         reports_of("bug")
+    assert found.value.line == "KeyError: 'hello'"  # a note follows it
 
 
 def test_a_run_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:

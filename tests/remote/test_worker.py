@@ -26,7 +26,7 @@ def served(*strategies: str, **choices: object) -> list[tuple[bytes, int, bytes]
     with pipe, other:
         sent: list[bytes] = []
         other.send_bytes = sent.append  # a report is larger than a pipe's buffer
-        worker.serve(other, protocol.encode_job(requests, load_sample(SAMPLE), None))
+        worker.serve(other, protocol.encode_job(requests, load_sample(SAMPLE), None), [])
     return [protocol.split_frame(frame) for frame in sent]
 
 
@@ -52,6 +52,43 @@ def test_a_comparison_imports_the_model_once(imported: list[int | None]):
     assert [(tag, number) for tag, number, _ in answers] == [(protocol.DONE, 0), (protocol.DONE, 1)]
     reports = [Report.from_bytes(body) for _, _, body in answers]
     assert [report.contract["strategy"] for report in reports] == ["tvm@2", "graphturbo@2"]
+
+
+def test_the_next_job_on_the_same_model_imports_nothing(imported: list[int | None]):
+    frame, other_model = (
+        protocol.encode_job([RunRequest(name, "graphturbo@2", batch=8)], load_sample(name), None)
+        for name in (SAMPLE, "dlrm")
+    )
+    kept: list[pipeline.Imports] = []
+    pipe, other = multiprocessing.Pipe()
+    with pipe, other:
+        other.send_bytes = lambda _: None
+        worker.serve(other, frame, kept)
+        (first,) = kept
+        worker.serve(other, frame, kept)
+        assert kept == [first]
+        assert imported == [8, 2]
+        assert first.known == []
+        worker.serve(other, other_model, kept)
+        assert kept != [first]
+        assert imported == [8, 2, 8, 2]
+
+
+@pytest.mark.parametrize(
+    ("verify", "limit", "value"),
+    [(True, "MOST_GRAPHS", 16), (False, "MOST_GRAPHS", 1), (False, "MOST_KEPT_BYTES", 1)],
+)
+def test_imports_are_let_go_where_they_need_much_memory(
+    monkeypatch: pytest.MonkeyPatch, verify: bool, limit: str, value: int
+):
+    monkeypatch.setattr(worker, limit, value)  # the whole batch and a round: two graphs
+    request = RunRequest(SAMPLE, "tvm@2", batch=8, verify=verify)
+    kept: list[pipeline.Imports] = []
+    pipe, other = multiprocessing.Pipe()
+    with pipe, other:
+        other.send_bytes = lambda _: None
+        worker.serve(other, protocol.encode_job([request], load_sample(SAMPLE), None), kept)
+    assert kept == []
 
 
 def test_steps_carry_their_run_and_precede_its_report():

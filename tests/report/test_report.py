@@ -288,6 +288,6 @@ def test_a_byte_without_a_cause_is_a_bug() -> None:
 def test_tables_for_a_terminal() -> None:
     reports = [report_of("tvm@2"), report_of("graphturbo@16")]
     table = run_table(reports)
-    assert table.row_count == len(FIGURES)
+    assert table.row_count == len(FIGURES) + 1  # and the seconds of the steps
     assert [str(column.header) for column in table.columns] == ["figure", "tvm@2", "graphturbo@16"]
     assert group_table(reports[1]).row_count == 1

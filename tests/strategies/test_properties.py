@@ -14,7 +14,7 @@ from graphturbo_core.ir.boxes import Box, contains, is_empty, volume
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.registry import STRATEGIES
-from tests.full import in_turn
+from tests.full import paired
 from tests.semantics.random_graphs import random_graphs
 from tests.strategies.samples import hardware, plan_of, sample_plan
 
@@ -132,7 +132,7 @@ BATCHES = {"resnet50-slim": 3, "mobilenet-v2": 4, "densenet-121": 2, "teaching-r
 
 
 @pytest.mark.parametrize(
-    ("model", "strategy", "profile"), in_turn(BATCHES, STRATEGIES, ["stcp920", "generic-4x4"])
+    ("model", "strategy", "profile"), paired(BATCHES, STRATEGIES, ["stcp920", "generic-4x4"])
 )
 def test_samples(model: str, strategy: str, profile: str) -> None:
     check_all(sample_plan(model, BATCHES[model], strategy, profile))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from graphturbo_core.cli.commands import main
-from graphturbo_core.errors import InvariantError, OptionError
+from graphturbo_core.errors import OptionError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.rounds import Imports
 from graphturbo_core.run_request import RunRequest
@@ -25,6 +25,7 @@ from graphturbo_core.sweep.axes import Axis
 from graphturbo_core.sweep.cluster import RESULT_OF, Scheduler, computed_on, named_result
 from graphturbo_core.sweep.points import Kept, results_of
 from graphturbo_core.sweep.tasks import Point, check_result, points_of, result_of, tasks_of
+from tests.full import IS_FULL
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE, CHIP = "teaching-resnet", "generic-4x4"
@@ -90,26 +91,6 @@ def test_a_task_is_a_known_function_and_bytes() -> None:
         check_result(found)
 
 
-def test_a_bug_of_ours_ends_the_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Its traceback comes as text, since a process may send nothing else; it is not kept."""
-
-    def broken(*_: object) -> None:
-        raise InvariantError("BROKEN", "a bound is broken")
-
-    monkeypatch.setattr(tasks, "run_shared", broken)
-    (point,) = points_of((Axis("batch", (4,)),), ["tvm"])
-    task = task_of(RunRequest(SAMPLE, profile=CHIP), point)
-    found = result_of(Imports(load_sample(SAMPLE)), task)
-    with pytest.raises(InvariantError, match="a bound is broken") as refused:
-        results_of(
-            b"", [task], Kept(tmp_path), lambda *_: None,
-            lambda _, missing: ((key, found) for key in missing),
-        )  # fmt: skip
-    assert refused.value.code == "SWEEP_FAULT"
-    assert "Traceback" in str(refused.value)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_too_little_memory_is_a_row_that_is_tried_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -162,7 +143,8 @@ def swept(*more: str) -> tuple[list[str], Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_one_killed", [False, True], ids=["two workers", "one dies"])
+@pytest.mark.usefixtures("forked_pools")
+@pytest.mark.parametrize("is_one_killed", [False, True] if IS_FULL else [True])
 def test_the_same_table_from_two_workers(tmp_path: Path, is_one_killed: bool) -> None:
     local, here = swept(str(tmp_path / "here.csv"))
     assert main(local) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from graphturbo_core.sweep.axes import Axis
 from graphturbo_core.sweep.points import Kept, computed_here, results_of
 from graphturbo_core.sweep.table import columns_of, sweep_csv, sweep_json
 from graphturbo_core.sweep.tasks import FIGURES, Point, Row, points_of, result_of, row_of, tasks_of
+from tests.full import IS_FULL
 
 SAMPLE, CHIP = "teaching-resnet", "generic-4x4"
 REQUEST = RunRequest(SAMPLE, profile=CHIP, batch=16)
@@ -60,6 +63,16 @@ def rows(kept: Kept | None = None, told: list[tuple[int, int]] | None = None) ->
     return [row_of(point, result) for point, result in zip(POINTS, results, strict=True)]
 
 
+@cache
+def _computed_once() -> tuple[Row, ...]:
+    return tuple(rows())
+
+
+def whole_rows() -> list[Row]:
+    """All rows, computed once for the tests that only look at them: each has its own copy."""
+    return [dict(row) for row in _computed_once()]
+
+
 def single(values: dict[str, Any], strategy: str) -> dict[str, Any]:
     """The figures of one run by itself."""
     data = varied_profile(CHIP, values)
@@ -69,7 +82,7 @@ def single(values: dict[str, Any], strategy: str) -> dict[str, Any]:
 
 
 def test_every_cell_is_that_of_a_single_run() -> None:
-    found = rows()
+    found = whole_rows()
     assert len(found) == 8
     for row in found:
         values = {key: row[key] for key in (LB, DRAM)}
@@ -79,7 +92,7 @@ def test_every_cell_is_that_of_a_single_run() -> None:
     assert len({row["latency_s"] for row in found}) > 4
 
 
-@pytest.mark.slow
+@pytest.mark.skipif(not IS_FULL, reason="GRAPHTURBO_FULL=1 looks at more cells")
 def test_every_cell_of_four_by_four() -> None:
     axes = (
         Axis(LB, (24576, 49152, 98304, 196608)),
@@ -93,7 +106,7 @@ def test_every_cell_of_four_by_four() -> None:
 
 
 def test_columns_and_order() -> None:
-    table = list(csv.reader(io.StringIO(sweep_csv(AXES, rows()))))
+    table = list(csv.reader(io.StringIO(sweep_csv(AXES, whole_rows()))))
     head, *body = table
     assert head[:5] == [LB, DRAM, "strategy", "status", "error"]
     assert head == list(columns_of(AXES))
@@ -104,7 +117,7 @@ def test_columns_and_order() -> None:
         ["24576", "8000000000", "tvm"], ["24576", "8000000000", "graphturbo@2"],
         ["24576", "16000000000", "tvm"],
     ]  # fmt: skip
-    same: Any = json.loads(sweep_json(AXES, rows()))
+    same: Any = json.loads(sweep_json(AXES, whole_rows()))
     assert same["columns"] == head
     texts = [["" if row[c] is None else str(row[c]) for c in head] for row in same["rows"]]
     assert texts == body
@@ -112,7 +125,7 @@ def test_columns_and_order() -> None:
 
 def test_an_interrupted_sweep_is_finished_later(tmp_path: Path) -> None:
     """What ended before is not run again, a torn file is, and the table is the same."""
-    whole = rows()
+    whole = whole_rows()
 
     def stop(done: int, _: int) -> None:
         if done == 3:
@@ -232,11 +245,12 @@ def test_the_cluster_batch_as_an_axis() -> None:
 
 
 def test_a_name_is_no_formula() -> None:
-    row = {**rows()[0], "model": "=1+1"}
+    row = {**whole_rows()[0], "model": "=1+1"}
     cells = next(csv.DictReader(io.StringIO(sweep_csv(AXES, [row]))))
     assert cells["model"] == "'=1+1"
 
 
+@pytest.mark.usefixtures("forked_pools")
 def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     words = [
         "sweep",
@@ -251,8 +265,8 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     vary = ["--vary", f"{LB}=24576,196608", "--vary", f"{DRAM}=8000000000,16000000000"]
     target = tmp_path / "table.csv"
     assert main([*words, *vary, "--csv", str(target), "--json", "-"]) == 0
-    assert target.read_text(encoding="utf-8") == sweep_csv(AXES, rows())
-    assert capsys.readouterr().out == sweep_json(AXES, rows())
+    assert target.read_text(encoding="utf-8") == sweep_csv(AXES, whole_rows())
+    assert capsys.readouterr().out == sweep_json(AXES, whole_rows())
     assert main([*words, "--vary", "core.lb_data_bytes=16,65536"]) == 0
     shown = capsys.readouterr().out
     assert "TILE_T" in shown
@@ -284,6 +298,7 @@ def test_a_process_that_was_ended_is_a_refusal(monkeypatch: pytest.MonkeyPatch) 
 INTERRUPTIBLE = """
 import signal, sys
 from graphturbo_core.cli import main
+from tests.full import IS_FULL
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
@@ -314,7 +329,7 @@ def test_an_interrupt_ends_the_runs_that_have_not_begun(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_killed_sweep_gives_the_same_table(tmp_path: Path) -> None:
-    """In two processes, killed as soon as a run is kept."""
+    """In two processes, killed as soon as a run is kept; then what they leave is ended too."""
     folder, target = tmp_path / "runs", tmp_path / "table.csv"
     command = [
         sys.executable, "-m", "graphturbo_core", "sweep", SAMPLE, "--profile", CHIP,
@@ -322,13 +337,16 @@ def test_a_killed_sweep_gives_the_same_table(tmp_path: Path) -> None:
         "--vary", f"{LB}=24576,196608", "--vary", f"{DRAM}=8000000000,16000000000",
         "--csv", str(target), "--resume", str(folder),
     ]  # fmt: skip
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as first:  # our command
+    quiet = {"stderr": subprocess.DEVNULL, "start_new_session": True}
+    with subprocess.Popen(command, **quiet) as first:  # our command
         while first.poll() is None and not list(folder.glob("*.json")):
             time.sleep(0.01)
         first.send_signal(signal.SIGKILL)
+        first.wait()
+        os.killpg(first.pid, signal.SIGKILL)
     assert not target.exists()
     before = len(list(folder.glob("*.json")))
     assert before >= 1
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # our command
     assert len(list(folder.glob("*.json"))) == 8
-    assert target.read_text(encoding="utf-8") == sweep_csv(AXES, rows())
+    assert target.read_text(encoding="utf-8") == sweep_csv(AXES, whole_rows())

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Literal
 
 from playwright.sync_api import (
     Browser,
@@ -50,6 +51,8 @@ WITH_CANVAS = ("Graph", "Memory", "Every core")
 """Views that have one each; an address that names no views has none of these."""
 HARMLESS = ("willReadFrequently", "Not using web worker")
 """Console words that are advice, not errors."""
+PROBED, PROBE = "/_stcore/", "status of 404"
+"""Opened by its path, a page looks for Streamlit's server below that path first."""
 
 
 @contextmanager
@@ -131,7 +134,8 @@ class AppPage:
 
     def _note(self, message) -> None:
         is_harmless = any(word in message.text for word in HARMLESS)
-        if message.type in ("error", "warning") and not is_harmless:
+        is_probe = PROBED in message.location["url"] and PROBE in message.text
+        if message.type in ("error", "warning") and not is_harmless and not is_probe:
             self.errors.append(f"console: {message.text}")
 
     def _note_request(self, request) -> None:
@@ -144,6 +148,14 @@ class AppPage:
         kept = {"origin": self.address, "storageTypes": KEPT_FOR_A_SITE}
         session.send("Storage.clearDataForOrigin", kept)
         self.page.close()
+
+    def resize(self, width: int, height: int, scheme: Literal["light", "dark"] = "light") -> None:
+        """Give the window a size and a colour scheme.
+
+        A context of its own has a process of its own, which compiles the app's scripts again.
+        """
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(color_scheme=scheme)
 
     def open(self, query: str = "") -> None:
         """Go there and wait until both runs are drawn."""

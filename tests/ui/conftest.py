@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from multiprocessing.context import BaseContext
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
+from streamlit.components.v2 import manifest_scanner
 
+from graphturbo_core.remote import process
 from tests.conftest import find_browser
 from tests.ui.app_server import HARMLESS, PATIENCE_MS, AppPage, browser_of, context_of, served
 from tests.ui.canvas_page import CanvasPage
 
 expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture(autouse=True)
+def own_main() -> Iterator[None]:
+    """AppTest leaves its script as `__main__`, which processes that begin later would run."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_read_once() -> Iterator[None]:
+    """Each AppTest looks through all installed packages for components: half of its CPU time."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def workers_begin_at_once(forks: BaseContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that imports the library itself takes 2 CPU s to begin; `tests/remote` has some."""
+    monkeypatch.setattr(process, "multiprocessing", SimpleNamespace(get_context=lambda _: forks))
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import onnx
 
-from graphturbo_core.hardware.profile import load_profile
+from graphturbo_core.hardware.profile import load_profile, profile_names
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
 from sample_models.conformer import ConformerSize, conformer
@@ -37,6 +37,8 @@ SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
     "densenet-169": lambda: build_samples.densenet((2, 2, 4, 3), 32),
     "densenet-201": lambda: build_samples.densenet((1, 2, 5, 3), 32),
     "teaching-resnet": build_samples.teaching_resnet,
+    "learn-net": build_samples.learn_net,
+    "learn-net-wide": build_samples.learn_net_wide,
     "bert-base": lambda: bert(BertSize(2, 64, 4, 5000, 16), {"batch": 2, "sequence": 8}),
     "bert-large": lambda: bert(BertSize(3, 48, 6, 5000, 16), {"batch": 2, "sequence": 7}),
     "vit-b16": lambda: vit(VitSize(2, 64, 4, 8, 32, 10)),
@@ -53,6 +55,20 @@ SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
     "conformer-l": lambda: conformer(ConformerSize(3, 64, 8, 8), {"batch": 2, "frames": 43}),
     "llama": lambda: llama(LlamaSize(2, 64, 4, 128, 5000), {"batch": 2, "sequence": 9}),
 }
+
+
+LECTURE_CHIP, LECTURE_MODELS = "learn-1x4", ("learn-net", "learn-net-wide")
+"""The lecture's chip has 1 MiB of DRAM and LBs of 4 KiB: others are refused, or take minutes."""
+
+
+def chips_with_room() -> tuple[str, ...]:
+    """The shipped chips but the lecture's."""
+    return tuple(name for name in profile_names() if name != LECTURE_CHIP)
+
+
+def models_of(chip: str) -> tuple[str, ...]:
+    """The small samples that run on a chip."""
+    return LECTURE_MODELS if chip == LECTURE_CHIP else tuple(SMALL)
 
 
 def with_fewer_cores(chip: str) -> bytes | None:

@@ -10,17 +10,16 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
-from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.pipeline import RunRequest, run_reports
 from tests.full import IS_FULL, IS_QUICK
 from tests.lowering.nets import STRATEGIES
 from tests.soundness import check_right
-from tests.verify.small_samples import BATCH, SMALL, with_fewer_cores
+from tests.verify.small_samples import BATCH, SMALL, chips_with_room, with_fewer_cores
 
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 OFTEN = () if IS_QUICK else ("resnet50-slim", "bert-base")
 """Replayed under every strategy; the sample of `tests/matrix.py` has others."""
-CHIPS = profile_names() if IS_FULL else ("generic-4x4",)
+CHIPS = chips_with_room() if IS_FULL else ("generic-4x4",)
 
 
 @pytest.mark.slow

@@ -19,7 +19,8 @@ OLDER = Path(__file__).resolve().parents[1] / "data" / "older"
 DIGESTS = {
     "stcp920": "6475b6f5f636f4f3", "ascend910": "235ce659f16aefa1",
     "generic-4x4": "b63b3990ea415b6d", "goya": "c41d18c82da91b64",
-    "ipu-gc2": "50e8c1416867e58c", "stcp920-10mib": "73feebb88c954c0f",
+    "ipu-gc2": "50e8c1416867e58c", "learn-1x4": "c02f25212eabe00e",
+    "stcp920-10mib": "73feebb88c954c0f",
 }  # fmt: skip
 """Of the shipped chips, as plan files of then name them."""
 PLANS = {

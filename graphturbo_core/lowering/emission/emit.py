@@ -26,8 +26,7 @@ from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer
 from graphturbo_core.lowering.instructions.machine import End, Machine
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
-from graphturbo_core.lowering.tiling.cutting import staging_sets
-from graphturbo_core.lowering.tiling.staging import Nest, StagingPlan, staging_plans
+from graphturbo_core.lowering.tiling.staging import StagingPlan
 from graphturbo_core.lowering.tiling.tiling import Tile, operand_box, too_many_instructions
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
@@ -148,25 +147,14 @@ class _Emitter:
         self.mover = Mover(plan, self.builder, placement.stages)
         self.weights = WeightFeeder(plan, placement, around, self.mover)
         self.operands = OperandFeeder(plan, placement, around, self.mover, op_index)
-        self.staging = self._staging()
         self.ordinal: dict[int, int] = {}
         self.values: dict[tuple[int, int, int, int], int] = {}
-
-    def _staging(self) -> Mapping[int, StagingPlan]:
-        placement = self.placement
-        nests = [
-            Nest(stage, tiling, placement.tiles[stage.index])
-            for stage, tiling in zip(placement.stages, placement.tilings, strict=True)
-            if stage.index not in placement.views.skipped
-        ]
-        sets = staging_sets(self.plan, placement.grain)
-        return staging_plans(self.plan, nests, sets, placement.alike.expected(placement.stages))
 
     def stage(self, stage: Stage) -> None:
         """Emit one loop nest: tiles in lockstep over the cores; nothing if the result is a view."""
         if stage.index in self.placement.views.skipped:
             return
-        steps, staging = self.placement.tiles[stage.index], self.staging[stage.index]
+        steps, staging = self.placement.tiles[stage.index], self.placement.staging[stage.index]
         nest = _Nest(stage, staging, self._nest_ops(stage, staging))
         self.values.clear()
         self.weights.begin(stage, self.op_index)

@@ -18,7 +18,6 @@ from graphturbo_core.lowering.instructions.local_buffers import RESIDENT, Shared
 from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Operand, Stage, stage_operands
-from graphturbo_core.products.instruction_table import Arrays
 from graphturbo_core.products.program import MAX_RANK, Memory
 from graphturbo_core.semantics.access import AxisKind
 
@@ -240,9 +239,11 @@ def copied(
         tensors=tuple(names[name] for name in code.buffers.tensors),
         shared={row: keys[key] for row, key in code.buffers.shared.items()},
     )
+    ops, layers = _renumbered(code, model, setting, op_index)
     renamed = replace(
         code,
-        **_renumbered(code, model, setting, op_index),
+        op=ops,
+        layer=layers,
         tensors=tuple(names.get(name, name) for name in code.tensors),
         buffers=buffers,
     )
@@ -268,19 +269,22 @@ def _moved(code: KernelCode, renamed: KernelCode, shifts: Mapping[str, Corner]) 
 
 def _renumbered(
     code: KernelCode, model: Setting, setting: Setting, op_index: Mapping[str, int]
-) -> Arrays:
-    """Columns with the ops and layers of `setting`; none where these are the model's."""
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The ops and layers of `setting`; the model's own columns where these are the same."""
     ops = {op_index[a.name]: op_index[b.name] for a, b in zip(model.ops, setting.ops, strict=True)}
     layers = dict(zip(_layers(model), _layers(setting), strict=True))
     for early, other in zip(model.around.early, setting.around.early, strict=True):
         ops[op_index[early.op]] = op_index[other.op]
         layers[early.layer] = other.layer
-    found: Arrays = {}
-    for name, pairs in (("op", ops), ("layer", layers)):
-        known, place = code.distinct[name]
-        if any(old != new for old, new in pairs.items()):
-            found[name] = np.array([pairs[old] for old in known], np.int32)[place]
-    return found
+    return _mapped(code, "op", ops), _mapped(code, "layer", layers)
+
+
+def _mapped(code: KernelCode, name: str, numbers: Mapping[int, int]) -> NDArray[np.int32]:
+    column: NDArray[np.int32] = getattr(code, name)
+    if all(old == new for old, new in numbers.items()):
+        return column
+    known, place = code.distinct[name]
+    return np.array([numbers[old] for old in known], np.int32)[place]
 
 
 def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:

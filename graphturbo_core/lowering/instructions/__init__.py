@@ -2,6 +2,7 @@
 
 - `local_buffers.py`: buffers of one kernel: collected one by one, then as columns.
 - `machine.py`: Machine: engines, channels, and the route of each transfer.
+- `transfers.py`: cycles of moves on channels, again at other bandwidths.
 - `code.py`: KernelCode: instructions without global numbers.
 - `weight_causes.py`: which weight moves refetch a box.
 - `conflicts.py`: earlier instructions that each one must wait for, found by sweeps.

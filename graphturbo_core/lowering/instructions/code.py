@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.instructions.local_buffers import (
     LocalBuffer,
@@ -20,6 +21,7 @@ from graphturbo_core.lowering.instructions.local_buffers import (
     pack_boxes,
 )
 from graphturbo_core.lowering.instructions.machine import PASSING_CORE, End, Machine
+from graphturbo_core.lowering.instructions.transfers import Transfer, Transfers
 from graphturbo_core.products.instruction_table import (
     AccessTable,
     ChannelTable,
@@ -132,6 +134,8 @@ class CodeBuilder:
     machine: Machine
     rows: list[tuple[int, ...]] = field(default_factory=list)
     channel_rows: list[tuple[tuple[int, int], ...]] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    own_cycles: dict[int, int] = field(default_factory=dict)
     touched: list[Access] = field(default_factory=list)
     touched_at: list[int] = field(default_factory=lambda: [0])
     results: list[Box] = field(default_factory=list)
@@ -172,11 +176,15 @@ class CodeBuilder:
         if work.is_passing:
             ways.append((self.machine.port((Memory.LB_DATA, PASSING_CORE)), size_bytes))
             latency = max(self.machine.latency(way.end) for way in work.far)
+        assert len({channel for channel, _ in ways}) == len(ways), "a channel twice"
         transfer_cycles = self.machine.hardware.transfer_cycles
         ports = tuple(
             (channel, transfer_cycles(size, self.bandwidths[channel])) for channel, size in ways
         )
         hold = max([work.cycles, *(cycles for _, cycles in ports)])
+        row = len(self.rows)
+        self.own_cycles[row] = work.cycles
+        self.transfers += [Transfer(row, channel, size) for channel, size in ways]
         cells = _compute_cells(engine, where, work)
         cells |= {"hold_cycles": hold, "latency_cycles": latency, "size_bytes": size_bytes}
         self._append(cells, ports, accesses, work.box)
@@ -195,6 +203,7 @@ class CodeBuilder:
         for channel, times, among in move.channels:
             cycles = chip.transfer_cycles(move.size_bytes, self.bandwidths[channel])
             held[channel] = held.get(channel, 0) - (-cycles * times // among)
+            self.transfers.append(Transfer(len(self.rows), channel, move.size_bytes, times, among))
         cells = {
             **_DEFAULTS, "engine": engine, "kind": kind,
             "op": where.op, "layer": where.layer, "tile": where.tile,
@@ -247,6 +256,7 @@ class CodeBuilder:
             result_lo=result_lo,
             result_hi=result_hi,
             buffers=columns_of(self.buffers),
+            transfers=Transfers.of(self.transfers, self.own_cycles),
         )
 
 
@@ -254,11 +264,13 @@ class CodeBuilder:
 class KernelCode(CodeColumns, ChannelTable, AccessTable, ResultBoxes):
     """One kernel's instructions in layer order; `access_buffer` indexes the kernel's `buffers`.
 
-    `access_tensor` indexes `tensors`, where "" is the tensor of the buffer.
+    `access_tensor` indexes `tensors`, where "" is the tensor of the buffer. `transfers`: what its
+    cycles on channels are made from; None for a part.
     """
 
     tensors: tuple[str, ...]
     buffers: LocalBuffers
+    transfers: Transfers | None = None
 
     @property
     def size(self) -> int:
@@ -274,6 +286,14 @@ class KernelCode(CodeColumns, ChannelTable, AccessTable, ResultBoxes):
             columns_of_names[name] = values.tolist(), index
         return columns_of_names
 
+    def at_bandwidths(self, hardware: Hardware, bandwidths: Sequence[int]) -> KernelCode:
+        """The same instructions on channels of these bandwidths in bytes/s."""
+        assert self.transfers is not None, "a part of a kernel"
+        channel_cycles, hold_cycles = self.transfers.at_bandwidths(
+            self, self.hold_cycles, hardware, bandwidths
+        )
+        return replace(self, channel_cycles=channel_cycles, hold_cycles=hold_cycles)
+
     def part(self, first: int, end: int) -> KernelCode:
         """Instructions [first, end), with all of the buffers."""
         names = (*columns(CodeColumns), *columns(ResultBoxes))
@@ -282,7 +302,7 @@ class KernelCode(CodeColumns, ChannelTable, AccessTable, ResultBoxes):
             bounds = getattr(self, at)[first : end + 1]
             parts[at] = bounds - bounds[0]
             parts |= {name: getattr(self, name)[bounds[0] : bounds[-1]] for name in values}
-        return replace(self, **parts)
+        return replace(self, transfers=None, **parts)
 
 
 def _offsets(counts: list[int]) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, zip_longest
 
@@ -82,6 +82,14 @@ class Machine:
                 by_core |= {core: by_core[leader] for core, leader in leaders}
                 by_core[CLUSTER_CORE] = by_core[PASSING_CORE]
         return numbers
+
+    def without_bandwidths(self) -> Machine:
+        """Equal for machines on which the same moves differ at most in their time on channels."""
+        bare = replace(
+            self.hardware, name="", title="", numbers=(), notes=(), launch_cycles=0,
+            barrier_cycles=0, lb_bandwidth=1, link_bandwidth=1, gb_bandwidth=1, dram_bandwidth=1,
+        )  # fmt: skip
+        return replace(self, hardware=bare)
 
     def channels(self) -> tuple[Channel, ...]:
         """LB ports, link ports in, link ports out, the GB port if any, DRAM shares."""

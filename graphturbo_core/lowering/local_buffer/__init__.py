@@ -1,6 +1,7 @@
 """Stages of a kernel -> KernelPlacement: LB addresses of its tensors; the rest streams.
 
 - `weight_part.py`: division of LB's weight part between resident weights and slots.
+- `rings.py`: tile buffers of streamed tensors.
 - `placement.py`: tensors resident in LB with their offsets, rings of streamed ones, spills.
 - `places.py`: placements memoised for kernels that differ only by names.
 

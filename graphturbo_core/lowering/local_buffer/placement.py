@@ -10,6 +10,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested
+from graphturbo_core.lowering.local_buffer.rings import Ring, ring_bytes, ring_offsets
 from graphturbo_core.lowering.local_buffer.weight_part import WeightPart, weight_part
 from graphturbo_core.lowering.stages.stage import (
     Cut,
@@ -20,10 +21,11 @@ from graphturbo_core.lowering.stages.stage import (
     merge_needs,
 )
 from graphturbo_core.lowering.stages.views import Need, Views, find_views
-from graphturbo_core.lowering.tiling.cutting import Grain
+from graphturbo_core.lowering.tiling.cutting import Grain, staging_sets
 from graphturbo_core.lowering.tiling.expected_places import OperandPlaces
 from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
+from graphturbo_core.lowering.tiling.staging import Nest, StagingPlan, staging_plans
 from graphturbo_core.lowering.tiling.tiling import (
     Steps,
     Tiling,
@@ -60,17 +62,6 @@ class Resident:
         return self.own or self
 
 
-@dataclass(frozen=True, slots=True)
-class Ring:
-    """Tile buffers of a streamed operand or output, used in turn, in LB.
-
-    For a stage on an engine that the cores share they are in GB's part for tile buffers.
-    """
-
-    offset: int
-    tile_bytes: int
-
-
 @dataclass(frozen=True)
 class KernelPlacement:
     """A kernel's use of LB."""
@@ -104,6 +95,17 @@ class KernelPlacement:
             self.alike.items(self.kernel, stage, tiling, room_bytes)
             for stage, tiling in zip(self.stages, self.tilings, strict=True)
         )
+
+    @cached_property
+    def staging(self) -> Mapping[int, StagingPlan]:
+        """Slots between the ops of each stage that is computed, by its index."""
+        nests = [
+            Nest(stage, tiling, self.tiles[stage.index])
+            for stage, tiling in zip(self.stages, self.tilings, strict=True)
+            if stage.index not in self.views.skipped
+        ]
+        sets = staging_sets(self.plan, self.grain)
+        return staging_plans(self.plan, nests, sets, self.alike.expected(self.stages))
 
     @property
     def demoted(self) -> tuple[str, ...]:
@@ -190,6 +192,7 @@ def _attempt(
 ) -> KernelPlacement | str | None:
     """A placement, or the tensor that does not fit; None: inherited tensors leave no room."""
     plan, kernel, stages = task.plan, task.kernel, task.stages
+    turns = plan.feeding.tiles
     written = {name for name, need in wanted.items() if need.shares}
     views = find_views(plan, kernel, stages, wanted)
     in_lb = wanted.keys() | task.inherited.keys()
@@ -214,11 +217,11 @@ def _attempt(
         tilings=tilings,
         residents=placed,
         views=views,
-        rings=_ring_offsets(task, rings, base),
+        rings=ring_offsets(stages, rings, turns, base),
         weights=weight_part(plan, (stages, tilings), cuts.small_bytes, task.alike),
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
-        cluster_ring_bytes=_largest(task, rings, is_on_cluster=True),
+        cluster_ring_bytes=turns * ring_bytes(stages, rings, is_on_cluster=True),
     )
 
 
@@ -228,7 +231,7 @@ def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageC
     Raises:
         CapacityError: LB_FULL: they do not fit even alone.
     """
-    size = _largest(task, rings, is_on_cluster=False)
+    size = task.plan.feeding.tiles * ring_bytes(task.stages, rings, is_on_cluster=False)
     request = Request("rings", size, 0, len(task.stages))
     base, _ = pack([request], _inherited(task, cuts), task.plan.budget.lb_data_bytes)
     if request.place in base:
@@ -368,26 +371,3 @@ def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, objec
     if kernel.scopes.get(tensor, Scope.LB) is Scope.LB:
         return tensor in held
     return tensor in kernel.outputs and tensor in held
-
-
-def _largest(task: PlacementTask, rings: list[Mapping[str, int]], *, is_on_cluster: bool) -> int:
-    """Largest bytes of tile buffers over the stages: per streamed tensor all that take turns."""
-    found = (
-        task.plan.feeding.tiles * sum(sizes.values())
-        for stage, sizes in zip(task.stages, rings, strict=True)
-        if stage.is_on_cluster == is_on_cluster
-    )
-    return max(found, default=0)
-
-
-def _ring_offsets(
-    task: PlacementTask, rings: list[Mapping[str, int]], base: int
-) -> dict[tuple[int, str], Ring]:
-    """Offsets in LB above `base`; for a shared engine from the start of its part of GB."""
-    found: dict[tuple[int, str], Ring] = {}
-    for index, sizes in enumerate(rings):
-        offset = 0 if task.stages[index].is_on_cluster else base
-        for tensor, size in sorted(sizes.items()):
-            found[index, tensor] = Ring(offset, size)
-            offset += task.plan.feeding.tiles * size
-    return found

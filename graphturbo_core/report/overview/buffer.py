@@ -85,8 +85,8 @@ def overview_buffer(
             {"title": show(title), "first": first, "last": last}
             for title, first, last in blocks([row["name"] for row in b.tables["layers"]])
         ],
-        "ops": _ops(b),
-        "edges": _edges(b),
+        "ops": op_marks(b),
+        "edges": layer_edges(b),
         "callout": callout(b),
         "focus": focus,
         "window": first_window(a, b, hues, focus),
@@ -116,7 +116,7 @@ def _chip(report: Report) -> dict[str, object]:
     }
 
 
-def _ops(report: Report) -> list[list[object]]:
+def op_marks(report: Report) -> list[list[object]]:
     """[mark, layer] of every op.
 
     `square`: the first op of a layer with multiply-accumulates; `plus`: it reads two or more
@@ -145,7 +145,7 @@ def _ops(report: Report) -> list[list[object]]:
     return found
 
 
-def _edges(report: Report) -> list[list[int]]:
+def layer_edges(report: Report) -> list[list[int]]:
     """[from, to] of the layers that hand a tensor on, each pair once."""
     layer_of = [row["layer"] for row in report.tables["graph_nodes"]]
     pairs = {
@@ -188,7 +188,7 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
         "reasons": [dict(row) for row in report.tables["reasons"]],
         "next_best": [{**row, "along": show(row["along"])} for row in report.tables["next_best"]],
     }
-    return header, {**_instructions(report), **_kernels(report), **_layers(report)}
+    return header, {**_instructions(report), **kernel_columns(report), **_layers(report)}
 
 
 def _busy(report: Report) -> dict[str, float]:
@@ -315,7 +315,7 @@ def _link(report: Report) -> Array:
     return parts
 
 
-def _kernels(report: Report) -> dict[str, Array]:
+def kernel_columns(report: Report) -> dict[str, Array]:
     """Kernels in the order in which they run, each with the part of its sub-graph."""
     number = {row["name"]: row["index"] for row in report.tables["groups"]}
     kernels, pieces = report.tables["kernels"], report.tables["pieces"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
 
-from graphturbo_core.report.contract import Contract, split_axes
+from graphturbo_core.report.contract import split_axes
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict.verdict import in_flight
 from graphturbo_core.units import (
     format_bytes,
     format_count,
@@ -27,7 +27,14 @@ def _times(value: float) -> str:
     return f"{format_si(value)}x"
 
 
-FIGURES: tuple[tuple[str, Callable[[Contract], float], Callable[[float], str]], ...] = (
+def _in_flight(contract: Mapping[str, Any]) -> float:
+    share: float = contract["overlap"]["layers_in_flight"]["share"]
+    return share
+
+
+FIGURES: tuple[
+    tuple[str, Callable[[Mapping[str, Any]], float], Callable[[float], str]], ...
+] = (
     ("throughput (samples/s)", lambda c: c["throughput_per_s"], format_si),
     ("latency", lambda c: c["latency_s"], format_seconds),
     ("lower bound (model, chip)", lambda c: c["lower_bound_s"], format_seconds),
@@ -53,25 +60,39 @@ FIGURES: tuple[tuple[str, Callable[[Contract], float], Callable[[float], str]], 
     ("move engines busy", lambda c: c["utilization"]["move"], format_percent),
     ("system DMAs busy", lambda c: c["utilization"]["dma"], format_percent),
     ("MACs of the chip's peak", lambda c: c["mac_utilization"], format_percent),
-    ("layers in flight: two or more", in_flight, format_percent),
+    ("layers in flight: two or more", _in_flight, format_percent),
     ("memory under compute", lambda c: c["overlap"]["memory_under_compute"], format_percent),
     ("within one core: two or more", lambda c: c["cross_layer_overlap"], format_percent),
     ("LB peak", lambda c: c["lb"]["peak_bytes"], format_bytes),
     ("GB peak", lambda c: c["gb"]["peak_bytes"], format_bytes),
-    ("import to trace", lambda c: c["schedule_seconds"], format_seconds),
 )  # fmt: skip
 """Label, value in a contract, and format of the value."""
+SECONDS_OF_STEPS = "schedule_seconds"
+"""The figure of the clock, which a kept run does not have."""
 
 
 def run_table(reports: Sequence[Report]) -> Table:
     """Table with one column per run and one row per figure."""
-    contracts = [report.contract for report in reports]
-    first = contracts[0]
-    title = f"{first['model']} on {first['profile']}, batch {first['batch']}, {first['dtype']}"
+    contracts: list[Mapping[str, Any]] = [report.contract for report in reports]
+    names = [contract["strategy"] for contract in contracts]
+    table = figure_table(setting_title(contracts[0]), names, contracts)
+    seconds = [format_seconds(contract[SECONDS_OF_STEPS]) for contract in contracts]
+    table.add_row("import to trace", *seconds)
+    return table
+
+
+def setting_title(contract: Mapping[str, Any]) -> str:
+    """`resnet50-slim on stcp920, batch 64, fp16`."""
+    first = f"{contract['model']} on {contract['profile']}"
+    return f"{first}, batch {contract['batch']}, {contract['dtype']}"
+
+
+def figure_table(title: str, names: Sequence[str], contracts: Sequence[Mapping[str, Any]]) -> Table:
+    """Table with one column per contract, of which the clock's figure is left out."""
     table = Table(title=escape(title), title_justify="left")
     table.add_column("figure")
-    for contract in contracts:
-        table.add_column(escape(contract["strategy"]), justify="right", no_wrap=True)
+    for name in names:
+        table.add_column(escape(name), justify="right", no_wrap=True)
     for label, value, text in FIGURES:
         table.add_row(label, *(text(value(contract)) for contract in contracts))
     return table

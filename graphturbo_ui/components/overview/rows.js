@@ -99,19 +99,25 @@ export function rowAt(rows, y) {
 
 /** Stretches of rows [first row, last row] that hold these layers without another one between. */
 export function stretchesOf(rows, layers) {
-  const has = new Set(layers);
   const found = [];
-  rows.forEach((row, n) => {
-    if (![...range(row.first, row.last)].some((layer) => has.has(layer))) return;
+  for (const n of new Set([...layers].sort((one, other) => one - other).map((layer) => numberOf(rows, layer)))) {
     const before = found.at(-1);
     if (before && before[1] === n - 1) before[1] = n;
-    else found.push([n, n]);
-  });
+    else if (n >= 0) found.push([n, n]);
+  }
   return found;
 }
 
-function* range(first, last) {
-  for (let n = first; n <= last; n += 1) yield n;
+/** The number of the row that shows a layer, by halving; -1 for none. */
+export function numberOf(rows, layer) {
+  let [low, high] = [0, rows.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (rows[middle].first <= layer) low = middle;
+    else high = middle - 1;
+  }
+  const row = rows[low];
+  return row && row.first <= layer && layer <= row.last ? low : -1;
 }
 
 /**

@@ -22,6 +22,7 @@ from sample_models.bert import BertSize, bert
 from sample_models.vit import VitSize, vit
 from tests.frontend.passes.decomposed_block import DECOMPOSED, RELAY, WHOLE, block
 from tests.frontend.reference import run_graph
+from tests.full import paired
 from tests.models import graph_of, model_bytes, op_types
 
 SOFTMAX_PARTS = "ReduceMax Sub Exp ReduceSum Div"
@@ -188,19 +189,22 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize("profile", ["generic-4x4", "stcp920"])
-@pytest.mark.parametrize("model", SIZES)
+VALUES = (("tvm", "relay"), ("tvm", "whole"), ("astitch", "stitched"), ("astitch", "xla"))
+
+
 @pytest.mark.parametrize(
-    ("strategy", "value"),
-    [("tvm", "relay"), ("tvm", "whole"), ("astitch", "stitched"), ("astitch", "xla")],
+    ("own", "model", "profile"),
+    paired(VALUES, SIZES, ["generic-4x4", "stcp920"]),
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_transformers_replay_with_either_value(
-    model: str, profile: str, strategy: str, value: str
+    own: tuple[str, str], model: str, profile: str
 ) -> None:
     """Layers are the model's; `tvm` has two more kernels per layer norm that it takes apart.
 
     But for the last norm of the ViT, whose last part takes the choice of the class token after it.
     """
+    strategy, value = own
     options = {f"{strategy}.normalisation": value}
     request = RunRequest(model, f"{strategy}@2", profile, 4, options=options, verify=True)
     contract = run_report(SIZES[model].SerializeToString(), request).contract

@@ -28,7 +28,7 @@ from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.verify.static.causes import wrong_cause
 from sample_models.bert import BertSize, bert
 from sample_models.build_samples import teaching_resnet
-from tests.full import examples, in_turn
+from tests.full import examples, paired
 from tests.lowering.chips import bare
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, conv_nets, small_model, tvm, with_residency
@@ -283,7 +283,7 @@ def _id(value: object) -> str:
 
 @pytest.mark.parametrize(
     ("options", "profile", "model"),
-    in_turn(SWITCHES, ["generic-4x4", "ipu-gc2"], ["teaching-resnet", "bert-base"]),
+    paired(SWITCHES, ["generic-4x4", "ipu-gc2"], ["teaching-resnet", "bert-base"]),
     ids=_id,
 )
 def test_every_switch_replays(model: str, profile: str, options: Mapping[str, str]) -> None:

@@ -15,18 +15,20 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
+from graphturbo_core.lowering import known as known_kernels
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.known import KnownKernels, KnownTemplate
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.numbering import KnownKernels, KnownTemplate, number_all
+from graphturbo_core.lowering.numbering import number_all
 from graphturbo_core.lowering.tiling.cutting import COARSEST, LAST_GRAINS, grains
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
-from tests.full import examples
+from tests.full import examples, paired
 from tests.lowering.chips import VARIED_CHIPS, random_chips
 from tests.lowering.equality import arrays_of, check_same, outcome
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
@@ -71,6 +73,13 @@ def faster(plan: Plan, **changes: object) -> Plan:
 
 CHANGES: dict[str, Callable[[Plan], Plan]] = {
     "bandwidth": lambda plan: faster(plan, gb_bandwidth=plan.hardware.gb_bandwidth // 2),
+    "all bandwidths": lambda plan: faster(
+        plan,
+        dram_bandwidth=plan.hardware.dram_bandwidth * 3,
+        lb_bandwidth=plan.hardware.lb_bandwidth // 5,
+        link_bandwidth=plan.hardware.link_bandwidth // 7,
+    ),
+    "launch": lambda plan: faster(plan, launch_cycles=7, barrier_cycles=9),
     "array": lambda plan: faster(plan, matrix_rows=plan.hardware.matrix_rows // 2),
     "latency": lambda plan: faster(plan, dram_latency_cycles=7),
     "number format": lambda plan: replace(plan, number_format="bf16"),
@@ -95,9 +104,9 @@ PLANS: dict[str, Callable[[Hardware], Plan]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["generic-4x4", "sharing"])
-@pytest.mark.parametrize("what", PLANS)
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    ("change", "what", "name"), paired(CHANGES, PLANS, ["generic-4x4", "sharing"])
+)
 def test_what_emission_reads_of_a_plan_beside_its_kernels(
     change: str, what: str, name: str
 ) -> None:
@@ -165,7 +174,7 @@ def numbered(plan: Plan) -> tuple[Common, list[tuple[Setting, int]], Room, Known
 def product_kernel() -> tuple[Common, Setting, NumberedKernel]:
     """The one kernel of a product, and what it is emitted from."""
     common, settings, _, known = numbered(plan_of(weighted(PRODUCT), "layerwise", chip("tiny")))
-    ((_, kernel, _),) = known._kernels.values()
+    ((_, kernel, _),) = known.scheduled.kernels.values()
     return common, settings[0][0], kernel
 
 
@@ -186,13 +195,13 @@ def test_a_known_kernel_without_room_is_refused_as_a_new_one() -> None:
 def test_the_longest_unused_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three with room for two: the second, since the first was asked for after it."""
     _, setting, kernel = product_kernel()
-    monkeypatch.setattr(numbering, "MOST_KEPT", 2 * len(kernel.order))
+    monkeypatch.setattr(known_kernels, "MOST_KEPT", 2 * len(kernel.order))
     known = KnownKernels()
     for key in (0, 1):
-        known.keep(key, KnownTemplate(setting, kernel, None))
-    assert known.find(0) is not None
-    known.keep(2, KnownTemplate(setting, kernel, None))
-    assert [known.find(key) is None for key in range(3)] == [False, True, False]
+        known.scheduled.keep(key, KnownTemplate(setting, kernel, None))
+    assert known.scheduled.find(0) is not None
+    known.scheduled.keep(2, KnownTemplate(setting, kernel, None))
+    assert [known.scheduled.find(key) is None for key in range(3)] == [False, True, False]
 
 
 def test_levels_that_share_kernels_emit_them_once(emitted: list[str]) -> None:
@@ -210,6 +219,37 @@ def test_levels_that_share_kernels_emit_them_once(emitted: list[str]) -> None:
     assert again == 0
 
 
+BANDWIDTHS = ("dram_bandwidth", "gb_bandwidth", "lb_bandwidth", "link_bandwidth")
+
+
+@given(conv_nets(), random_chips(), st.sampled_from(STRATEGIES), st.data())
+@settings(max_examples=examples(EXAMPLES))
+def test_any_bandwidths(
+    sem: GraphSemantics, hardware: Hardware, strategy: str, data: st.DataObject
+) -> None:
+    """Code of a chip with other bandwidths is the code that emission writes."""
+    chips = [hardware]
+    for _ in range(2):
+        speeds = {
+            name: max(1, getattr(hardware, name) * data.draw(st.integers(1, 40)) // 8)
+            for name in BANDWIDTHS
+            if getattr(hardware, name)
+        }
+        chips.append(replace(hardware, **speeds))
+    check_same([(plan_of(sem, strategy, each), DEFAULT_LIMITS) for each in chips])
+
+
+def test_bandwidths_share_emitted_kernels(emitted: list[str]) -> None:
+    """On the second chip no kernel is emitted; a move over DRAM takes twice as long."""
+    plan, known = plan_of(weighted(PRODUCT), "layerwise", chip("tiny")), KnownKernels()
+    slow = faster(plan, dram_bandwidth=plan.hardware.dram_bandwidth // 2)
+    one = lower(plan, known=known)
+    emitted.clear()
+    other = lower(slow, known=known)
+    assert emitted == []
+    assert other.channel_cycles.max() == 2 * one.channel_cycles.max()
+
+
 def test_what_is_forgotten_is_emitted_again(
     emitted: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,26 +257,29 @@ def test_what_is_forgotten_is_emitted_again(
     one, other = (
         plan_of(small_model(net), "graphturbo", chip("generic-4x4")) for net in (NET, "mobilenet")
     )
-    monkeypatch.setattr(numbering, "MOST_KEPT", max(lower(one).size, lower(other).size))
+    monkeypatch.setattr(known_kernels, "MOST_KEPT", max(lower(one).size, lower(other).size))
     known, counts = KnownKernels(), []
     for plan in (one, one, other, other, one):
         emitted.clear()
         lower(plan, known=known)
         counts.append(len(emitted))
-        assert known._instructions == sum(each.instructions for each in known._kernels.values())
-        assert known._instructions <= numbering.MOST_KEPT
+        assert known.scheduled.instructions == sum(
+            each.instructions for each in known.scheduled.kernels.values()
+        )
+        assert known.scheduled.instructions <= known_kernels.MOST_KEPT
     assert [bool(count) for count in counts] == [True, False, True, False, True]
 
 
 def test_placements_of_the_oldest_chips_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sweep has as many chips as points; a forgotten one's number is not used again."""
-    monkeypatch.setattr(numbering, "MOST_WAYS", 2)
+    monkeypatch.setattr(known_kernels, "MOST_WAYS", 2)
     plan, known = plan_of(weighted(PRODUCT), "layerwise", chip("tiny")), KnownKernels()
     plans = [faster(plan, dram_latency_cycles=cycles) for cycles in (1, 2, 3)]
     for each in (*plans, plans[0]):
         lower(each, known=known)
-        assert len(known._ways) == len(known._places) <= 2
-    assert list(known._ways) == [2, 3]
+        assert len(known._ways) == 2, "a way of the chip, and one without its bandwidths"
+        assert {way for way, _ in known._places} < set(known._ways)
+    assert min(known._ways) == 6, "four lowerings had two ways each"
     check_same([(each, DEFAULT_LIMITS) for each in (*plans, *plans)])
 
 
@@ -285,9 +328,9 @@ def test_a_refused_program_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     accesses = len(lower(plan).access_buffer)
     with pytest.raises(CapacityError):
         lower(plan, at_most(accesses - 1), is_each_core_simulated=True, known=known)
-    assert not known._kernels
+    assert not known.scheduled.kernels
     lower(plan, at_most(accesses), is_each_core_simulated=True, known=known)
-    assert len(known._kernels) > 1
+    assert len(known.scheduled.kernels) > 1
 
 
 def test_runs_of_a_comparison_share_kernels(emitted: list[str]) -> None:

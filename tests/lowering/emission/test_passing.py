@@ -11,7 +11,6 @@ from onnx import TensorProto, helper, numpy_helper
 
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.products.program import Cause, InstructionKind, Memory
@@ -25,6 +24,7 @@ from graphturbo_core.verify.static.claims import wrong_claim
 from tests.lowering.nets import chip, plan_of
 from tests.models import imported
 from tests.soundness import check_right, check_sound, check_times
+from tests.verify.small_samples import chips_with_room, with_fewer_cores
 
 WIDTH = 4096
 NOTE = "1 op(s) larger than LB: their bytes stream through one core's LB"
@@ -147,7 +147,7 @@ def test_products_are_no_such_ops() -> None:
 STRATEGIES = ("layerwise", "tvm", "astitch", "graphturbo:gb", "graphturbo")
 
 
-@pytest.mark.parametrize("name", profile_names())
+@pytest.mark.parametrize("name", chips_with_room())
 def test_larger_than_every_memory_of_the_chip(name: str) -> None:
     """16 MiB each in a row of three: larger than any GB but Ascend's, so between them in DRAM."""
     requests = [RunRequest("strange", each, name, None) for each in STRATEGIES]
@@ -165,10 +165,11 @@ def test_it_replays(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", profile_names())
+@pytest.mark.parametrize("name", chips_with_room())
 def test_it_replays_on_every_chip(name: str) -> None:
     strategies = ("graphturbo:plus",) if name == "ipu-gc2" else ("tvm", "graphturbo:order")
-    for report in run_reports(unpooled(3), _requests(name, strategies)):
+    requests = _requests(name, strategies)
+    for report in run_reports(unpooled(3), requests, with_fewer_cores(name)):
         check_right(report)
         check_sound(report)
 

@@ -13,7 +13,7 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
-from tests.full import in_turn, often
+from tests.full import often, paired
 from tests.lowering.chips import VARIED_CHIPS
 from tests.lowering.counting import check_program
 from tests.lowering.equality import arrays_of
@@ -114,7 +114,7 @@ def _check_copies(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> int:
 
 @pytest.mark.parametrize(
     ("op", "strategy", "name"),
-    in_turn(["b{n} = Relu (a{n})", "b{n} = MatMul (a{n}, w{n})"], STRATEGIES, VARIED_CHIPS),
+    paired(["b{n} = Relu (a{n})", "b{n} = MatMul (a{n}, w{n})"], STRATEGIES, VARIED_CHIPS),
 )
 def test_blocks_with_other_names_are_copied(
     monkeypatch: pytest.MonkeyPatch, op: str, strategy: str, name: str

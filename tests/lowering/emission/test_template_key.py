@@ -24,7 +24,8 @@ from graphturbo_core.lowering.global_buffer.sites import (
     Site,
 )
 from graphturbo_core.lowering.instructions.code import KernelCode
-from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident, Ring
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
+from graphturbo_core.lowering.local_buffer.rings import Ring
 from graphturbo_core.lowering.local_buffer.weight_part import WeightPart
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.stages.views import Views
@@ -204,11 +205,12 @@ def _case(name: str) -> Case:
 
 
 def arrays(code: KernelCode) -> dict[str, Any]:
+    assert code.transfers is not None
     return {
         f"{type(table).__name__}.{field.name}": getattr(table, field.name)
-        for table in (code, code.buffers)
+        for table in (code, code.buffers, code.transfers)
         for field in fields(table)
-        if table is not code or field.name != "buffers"
+        if table is not code or field.name not in ("buffers", "transfers")
     }
 
 

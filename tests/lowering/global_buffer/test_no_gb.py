@@ -17,7 +17,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.verify.static.causes import wrong_cause
-from tests.full import examples, in_turn
+from tests.full import examples, paired
 from tests.lowering.chips import bare
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, conv_nets, plan_of, small_model
@@ -74,7 +74,7 @@ def test_there_is_no_gb_anywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "name"), in_turn(STRATEGIES, ["generic-4x4", "tiny", "stcp920-10mib"])
+    ("strategy", "name"), paired(STRATEGIES, ["generic-4x4", "tiny", "stcp920-10mib"])
 )
 def test_every_strategy(strategy: str, name: str) -> None:
     check_program(simulate(lower(plan_of(small_model("resnet"), strategy, bare(name)))))

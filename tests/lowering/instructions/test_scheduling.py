@@ -19,7 +19,7 @@ from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.verify.static.claims import wrong_claim
-from tests.full import examples, in_turn
+from tests.full import examples, paired
 from tests.lowering.chips import random_chips
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, conv_nets, small_model
@@ -95,7 +95,7 @@ def _id(value: object) -> str:
 
 @pytest.mark.parametrize(
     ("order", "profile", "options"),
-    in_turn(ORDERS, ["generic-4x4", "stcp920"], CASES),
+    paired(ORDERS, ["generic-4x4", "stcp920"], CASES),
     ids=_id,
 )
 def test_every_combination_replays(options: Mapping[str, str], profile: str, order: str) -> None:

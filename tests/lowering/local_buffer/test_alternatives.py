@@ -20,10 +20,11 @@ from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.emission.template import Setting, template_key
 from graphturbo_core.lowering.instructions.code import KernelCode
+from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.numbering import KnownKernels, number_all
+from graphturbo_core.lowering.numbering import number_all
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
@@ -298,7 +299,7 @@ def test_both_are_kept_for_other_lowerings() -> None:
     """And the other placements are in the key: what was compared with others is not this one."""
     plan, known = halving(), KnownKernels()
     size = lower(plan, known=known).size
-    assert known._instructions == without(plan).size + size
+    assert known.scheduled.instructions == without(plan).size + size
     common, setting, _ = halved()
     kinds = common.plan.semantics.kinds
     keys = {template_key(replace(setting, others=setting.others[:n]), kinds) for n in range(3)}

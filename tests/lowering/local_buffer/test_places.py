@@ -9,12 +9,12 @@ import pytest
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.importer import ImportOptions
-from graphturbo_core.lowering import numbering
+from graphturbo_core.lowering import known as known_kernels
+from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.local_buffer import places as places_module
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.products.plan import Binding, Plan, Scope
 from graphturbo_core.semantics.table import analyse
 from sample_models.bert import BertSize, bert
@@ -52,7 +52,7 @@ def test_what_is_shared_is_what_each_kernel_gets_by_itself(
 
     A second lowering finds what the first one left.
     """
-    monkeypatch.setattr(numbering, "Places", Compared)
+    monkeypatch.setattr(known_kernels, "Places", Compared)
     model = bert(BertSize(4, 64, 4, 500, 32), {"batch": 4, "sequence": 32})
     sem, known = analyse(imported(model.SerializeToString(), ImportOptions("test"))), KnownKernels()
     for each in (strategy, "graphturbo:full"):
@@ -69,7 +69,7 @@ def tasks_of(plan: Plan) -> list[PlacementTask]:
             return super().place(task)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numbering, "Places", Noting)
+        patch.setattr(known_kernels, "Places", Noting)
         lower(plan)
     return tasks
 

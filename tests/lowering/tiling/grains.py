@@ -8,7 +8,7 @@ import pytest
 
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.numbering import KnownKernels
+from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.tiling.cutting import Grain, grains
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program

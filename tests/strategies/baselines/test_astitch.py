@@ -38,7 +38,7 @@ from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits
 from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
-from tests.full import in_turn
+from tests.full import paired
 from tests.models import model_bytes
 from tests.soundness import check_right
 from tests.strategies.samples import hardware, plan_of, weighted
@@ -280,7 +280,7 @@ def test_reasons_of_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "chip"), in_turn(["bert-base", "densenet-121", "dlrm"], ["stcp920", "generic-4x4"])
+    ("name", "chip"), paired(["bert-base", "densenet-121", "dlrm"], ["stcp920", "generic-4x4"])
 )
 def test_it_computes_the_model(name: str, chip: str) -> None:
     model = SMALL[name]().SerializeToString(deterministic=True)

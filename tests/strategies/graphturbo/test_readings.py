@@ -13,6 +13,7 @@ from onnx import numpy_helper
 
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
+from tests.full import paired
 from tests.models import model_of
 from tests.soundness import check_right
 from tests.strategies.graphturbo.readings import READINGS
@@ -86,11 +87,14 @@ def kernels(report: Report) -> str:
     return report.text("plan").partition("\n    groups:")[2].partition("\n    decisions:")[0]
 
 
-@pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize(("option", "value", "name", "others"), READINGS)
+@pytest.mark.parametrize(
+    ("reading", "chip"), paired(READINGS, CHIPS),
+    ids=lambda value: value if isinstance(value, str) else " ".join(value[:3]),
+)  # fmt: skip
 def test_it_changes_the_plan_and_replays(
-    option: str, value: str, name: str, others: dict[str, str], chip: str
+    reading: tuple[str, str, str, dict[str, str]], chip: str
 ) -> None:
+    option, value, name, others = reading
     data = model(name, chip)
     usual, other = run(data, chip, others), run(data, chip, {**others, option: value})
     assert kernels(usual) != kernels(other) != ""

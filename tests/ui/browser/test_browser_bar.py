@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from itertools import pairwise
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -12,6 +13,7 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import PROFILES_FOLDER
 from tests.ui.app_server import AppPage
 from tests.ui.contrast import faint_texts
+from tests.ui.type_size import least_type
 
 pytestmark = pytest.mark.browser
 
@@ -50,10 +52,6 @@ FOCUSED = """() => {
   const place = host?.closest("[class*=st-key-bar_]")?.className.match(/st-key-bar_(\\w+)/);
   return place?.[1] ?? found?.tagName;
 }"""
-SMALLEST = """() => Math.min(...[...document.querySelectorAll(".st-key-top_bar *")]
-  .filter((each) => [...each.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()))
-  .filter((each) => !each.closest("[translate=no]"))
-  .map((each) => parseFloat(getComputedStyle(each).fontSize)))"""
 
 
 def drop(page: Page, name: str, data: bytes) -> str:
@@ -74,27 +72,24 @@ def boxes(page: Page) -> list[dict]:
     ("width", "height", "scheme"), [(1440, 900, "dark"), (1280, 720, "light"), (720, 450, "light")]
 )
 def test_the_bar_stands_in_one_row_without_overlap(
-    browser: Browser, address: str, width: int, height: int, scheme: str
+    visit: AppPage, width: int, height: int, scheme: Literal["light", "dark"]
 ) -> None:
-    size = {"width": width, "height": height}
-    with browser.new_context(viewport=size, color_scheme=scheme) as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        visit.open(SMALL)
-        bar = visit.page.locator(BAR).bounding_box()
-        assert bar == {"x": 0, "y": 0, "width": width, "height": 56}
-        places = boxes(visit.page)
-        assert len(places) == len(PARTS) + (width > 1060)
-        for one, other in pairwise(places):
-            assert one["x"] + one["width"] <= other["x"] + 0.5
-        assert all(each["y"] >= 0 and each["y"] + each["height"] <= 56 for each in places)
-        assert places[-1]["x"] + places[-1]["width"] <= width
-        assert visit.page.evaluate(SMALLEST) >= 11
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert faint_texts(visit.page) == []
-        visit.page.mouse.wheel(0, 400)
-        visit.page.wait_for_timeout(200)
-        assert visit.page.locator(BAR).bounding_box()["y"] == 0
-        assert visit.errors == []
+    visit.resize(width, height, scheme)
+    visit.open(SMALL)
+    bar = visit.page.locator(BAR).bounding_box()
+    assert bar == {"x": 0, "y": 0, "width": width, "height": 56}
+    places = boxes(visit.page)
+    assert len(places) == len(PARTS) + (width > 1060)
+    for one, other in pairwise(places):
+        assert one["x"] + one["width"] <= other["x"] + 0.5
+    assert all(each["y"] >= 0 and each["y"] + each["height"] <= 56 for each in places)
+    assert places[-1]["x"] + places[-1]["width"] <= width
+    assert least_type(visit.page, BAR, "[translate=no]") >= 11
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert faint_texts(visit.page) == []
+    visit.page.mouse.wheel(0, 400)
+    visit.page.wait_for_timeout(200)
+    assert visit.page.locator(BAR).bounding_box()["y"] == 0
 
 
 def test_facts_of_the_chip_are_whole_or_not_there(visit: AppPage) -> None:
@@ -111,17 +106,14 @@ def test_facts_of_the_chip_are_whole_or_not_there(visit: AppPage) -> None:
     assert len(counts) > 1
 
 
-def test_a_phone_has_the_whole_bar_in_two_rows(browser: Browser, address: str) -> None:
-    size = {"width": 390, "height": 800}
-    with browser.new_context(viewport=size) as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        visit.open(SMALL)
-        places = boxes(visit.page)
-        assert len(places) == len(PARTS)
-        assert all(each["x"] >= 0 and each["x"] + each["width"] <= 390 for each in places)
-        assert len({each["y"] > 40 for each in places}) == 2
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert visit.errors == []
+def test_a_phone_has_the_whole_bar_in_two_rows(visit: AppPage) -> None:
+    visit.resize(390, 800)
+    visit.open(SMALL)
+    places = boxes(visit.page)
+    assert len(places) == len(PARTS)
+    assert all(each["x"] >= 0 and each["x"] + each["width"] <= 390 for each in places)
+    assert len({each["y"] > 40 for each in places}) == 2
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_labels_show_the_present_choice_at_once_and_after_a_change(visit: AppPage) -> None:
@@ -237,7 +229,6 @@ def test_the_theme_holds_on_the_other_page(visit: AppPage) -> None:
     visit.page.goto(f"{visit.address}/verification{SMALL}")
     expect(visit.page.get_by_role("button", name="Switch to the light theme")).to_be_visible()
     visit.rest()
-    visit.errors.clear()  # Streamlit looks for its server below the page's own path first
 
 
 def test_present_hides_the_bar_until_escape(visit: AppPage) -> None:
@@ -266,7 +257,6 @@ def test_explore_opens_by_its_name(visit: AppPage) -> None:
     visit.settle()
     assert "compare teaching-resnet" in visit.command()
     expect(visit.page.get_by_text("Page not found")).to_have_count(0)
-    visit.errors.clear()  # Streamlit looks for its server below the page's own path first
 
 
 def test_the_address_keeps_the_choices_on_the_other_page(visit: AppPage) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from graphturbo_ui.charts import DIMMED, inked, marked
+from graphturbo_ui.charts import DIMMED, PRESENTED_PX, enlarged, inked, marked
 from graphturbo_ui.figures.memory import memory_figure, memory_targets
 from graphturbo_ui.session.selection import Selection
 from tests.ui.synthetic import synthetic_report
@@ -42,3 +42,16 @@ def test_every_bar_stands_for_its_layer():
     assert targets[2][1] == Selection("A", "layer", 1)
     assert targets[3][3] == Selection("B", "layer", 3)
     assert memory_targets(reports[1], names="B")[0][0] == Selection("B", "layer", 0)
+
+
+def test_an_audience_can_read_every_text_of_a_figure() -> None:
+    figure = go.Figure(go.Bar(x=[1], y=[1], text="a"), layout={"height": 100})
+    figure.add_annotation(text="b")
+    assert enlarged(figure) is figure
+    layout = figure.layout
+    fonts = [
+        layout.font, layout.legend.font, layout.xaxis.tickfont, layout.xaxis.title.font,
+        layout.yaxis.tickfont, layout.annotations[0].font, figure.data[0].textfont,
+    ]  # fmt: skip
+    assert [font.size for font in fonts] == [PRESENTED_PX] * len(fonts)
+    assert layout.height == 130

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -16,6 +17,7 @@ from graphturbo_ui.palette import (
     CAUSE_COLOURS,
     ENGINE_COLOURS,
     HUE_COLOURS,
+    IMAGE_COLOURS,
     KIND_COLOURS,
     KIND_NAMES,
     MUTED,
@@ -91,13 +93,29 @@ def test_only_hues_are_saturated():
 
 
 def test_muted_colours_are_as_far_apart_as_is_said():
-    linear = np.array([[int(c[at : at + 2], 16) / 255 for at in (1, 3, 5)] for c in MUTED])
+    assert least_distance(MUTED) == pytest.approx(0.089, abs=0.001)
+
+
+def test_images_are_as_far_apart_as_is_said_and_no_cause_of_bytes():
+    assert least_distance(IMAGE_COLOURS) == pytest.approx(0.0595, abs=0.001)
+    images, causes = (labs_of(colours)[0] for colours in (IMAGE_COLOURS, CAUSE_COLOURS.values()))
+    assert min(np.linalg.norm(one - other) for one in images for other in causes) >= 0.055
+    assert max(map(chroma, IMAGE_COLOURS)) <= max(map(chroma, MUTED))
+    assert min(contrast(c, ground) for c in IMAGE_COLOURS for ground in GROUNDS) >= LEAST_CONTRAST
+
+
+def labs_of(colours: Iterable[str]) -> list[np.ndarray]:
+    """OKLab of each colour: in normal vision, and in each deficient one."""
+    linear = np.array([[int(c[at : at + 2], 16) / 255 for at in (1, 3, 5)] for c in colours])
     linear = np.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)
     seen = [linear, *(np.clip(linear @ matrix.T, 0, 1) for matrix in DEFICIENT)]
-    labs = [np.cbrt(rgb @ TO_CONES.T) @ TO_LAB.T for rgb in seen]
-    pairs = [(lab[i], lab[j]) for lab in labs for i, j in combinations(range(10), 2)]
-    least = min(np.linalg.norm(one - other) for one, other in pairs)
-    assert least == pytest.approx(0.089, abs=0.001)
+    return [np.cbrt(rgb @ TO_CONES.T) @ TO_LAB.T for rgb in seen]
+
+
+def least_distance(colours: Sequence[str]) -> float:
+    """The least distance between two of the colours, in any vision."""
+    pairs = [pair for lab in labs_of(colours) for pair in combinations(lab, 2)]
+    return min(float(np.linalg.norm(one - other)) for one, other in pairs)
 
 
 def chroma(colour: str) -> float:

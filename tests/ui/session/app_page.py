@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from tests.ui.unpacking import unpack
 
@@ -20,3 +21,9 @@ def first_screen(app: AppTest) -> Mapping[str, object]:
     (found,) = [part.proto for part in parts if part.proto.component_name.endswith("overview")]
     header, _ = unpack(found.bytes)
     return header
+
+
+def turn_to(app: AppTest, path: str) -> AppTest:
+    """Have the next run draw the page at `path`: AppTest itself turns to pages that are files."""
+    app._page_hash = calc_hash(path)
+    return app

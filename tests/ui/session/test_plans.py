@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_ui.session import store
+from graphturbo_ui import store
 from tests.ui.session.app_page import APP, PATIENCE_S
 
 MODEL, CHIP, BATCH = "teaching-resnet", "generic-4x4", 64

@@ -16,6 +16,7 @@ from graphturbo_ui.beside import searched_run
 from graphturbo_ui.jobs import Desk, Run, Visitor
 from graphturbo_ui.runs import Source
 from graphturbo_ui.session import run_state
+from graphturbo_ui.session.compared import WantedRun
 from tests.ui.session.app_page import APP, PATIENCE_S, first_screen
 
 QUERY = {"model": "teaching-resnet", "chip": "generic-4x4", "batch": "8", "a": "tvm@2"}
@@ -108,4 +109,26 @@ def test_who_cancels_a_run_is_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) 
     run_state.search_beside(is_wanted=True)
     (again,) = desk.start([request], source, run_state.searched())
     assert not again.is_cancelled
+    desk.close()
+
+
+def test_a_cancelled_run_ends_though_the_comparison_waits_for_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run_state.st, "session_state", {})
+    desk = Desk(workers=0)
+    monkeypatch.setattr(frame, "shared_desk", lambda: desk)
+    source = Source.of(load_sample("teaching-resnet"), None)
+    request = RunRequest("teaching-resnet", "tvm@2", "generic-4x4", 8)
+    wanted, feed = WantedRun(request, source), run_state.compared()
+    asked = {wanted.key: (request, source)}
+    (run,) = desk.start([request], source, run_state.visitor())
+    assert feed.advance(desk, asked) == []
+    frame.cancel(run)
+    assert run.is_cancelled
+    assert run_state.visitor().cancelled == {run.key}
+    assert feed.advance(desk, {}) == [(wanted.key, run)]
+    assert feed.advance(desk, asked) == []
+    assert feed.first is not None
+    assert not feed.first.is_cancelled
     desk.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from graphturbo_ui.session.store import UploadStore
+from graphturbo_ui.store import UploadStore
 
 
 class Clock:

@@ -10,8 +10,8 @@ from graphturbo_core.hardware.profile import PROFILES_FOLDER, profile_names
 from graphturbo_core.run_request import options_of_strategy
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.registry import STRATEGIES
+from graphturbo_ui import store
 from graphturbo_ui.jobs import Desk
-from graphturbo_ui.session import store
 from graphturbo_ui.top_bar import labels, options_form
 from tests.ui.session.app_page import APP, PATIENCE_S
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from graphturbo_core.hardware.profile import profile_names
+from tests.verify.small_samples import chips_with_room
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 STRATEGIES = ("tvm", "graphturbo")
@@ -103,7 +103,7 @@ class Size:
 
 def all_sizes() -> list[Size]:
     """Every kind, size and number of directions on every chip."""
-    every = product(profile_names(), GATES, HIDDEN, DIRECTIONS)
+    every = product(chips_with_room(), GATES, HIDDEN, DIRECTIONS)
     return [Size(*each) for each in every if each[0] != SMALL_CHIP or each[2] <= SMALL_CHIP_UNITS]
 
 
@@ -112,7 +112,7 @@ def some_sizes() -> Iterator[Size]:
 
     The others take up to minutes each: `recurrent_table` has them.
     """
-    chips = [name for name in profile_names() if name not in LARGE_CHIPS]
+    chips = [name for name in chips_with_room() if name not in LARGE_CHIPS]
     kinds = tuple(GATES)
     for place, hidden in enumerate(HIDDEN):
         kind, ways = kinds[place % len(kinds)], DIRECTIONS[place % len(DIRECTIONS)]

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.pipeline import RunRequest, run_reports
 from tests.full import IS_FULL
 from tests.models import imported, op_types
@@ -25,6 +24,7 @@ from tests.verify.models.recurrent import (
     sized,
     some_sizes,
 )
+from tests.verify.small_samples import chips_with_room
 
 
 def check_replays(form: Form, chip: str, strategies: tuple[str, ...] = STRATEGIES) -> None:
@@ -122,13 +122,13 @@ def test_every_size_kind_and_chip_is_among_some() -> None:
     assert {each.hidden for each in some} == set(HIDDEN)
     assert {each.kind for each in some} == set(GATES)
     assert {each.directions for each in some} == set(DIRECTIONS)
-    assert {each.chip for each in some} == set(profile_names())
+    assert {each.chip for each in some} == set(chips_with_room())
     assert len(all_sizes()) == 5 * 30 + 6
 
 
 def test_the_page_has_every_size_and_is_right() -> None:
     text = recurrent_table.PAGE.read_text(encoding="utf-8")
-    for chip in profile_names():
+    for chip in chips_with_room():
         for kind in GATES:
             for ways in DIRECTIONS:
                 start = f"| {chip} | {kind} | {ways} |"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -17,6 +17,10 @@ DIGEST_LENGTH = 16
 """Hexadecimal digits of the sha256 that name a file: 64 bits, as in a link."""
 MAX_KEPT_BYTES = 512 * 2**20
 """All uploads together; the least recently used goes first."""
+MAX_WRITTEN_BYTES = 64 * 2**20
+"""All files together that pages write by themselves; they make no upload go."""
+MAX_OWN_BYTES = 16 * 2**20
+"""Files that one session has the pages write: twice the largest comparison (our choice)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class UploadStore:
     max_bytes: int = MAX_KEPT_BYTES
     kept_seconds: float = KEPT_SECONDS
     _files: OrderedDict[str, Upload] = field(default_factory=OrderedDict, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def put(self, name: str, data: bytes) -> str:
         """Keep a file and give its digest; older files make room."""
@@ -60,6 +64,22 @@ class UploadStore:
             self._files.move_to_end(digest)
             return found
 
+    def put_own(self, name: str, data: bytes, before: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        """Keep a file of a session that wrote those `before`; its digest, and what it wrote.
+
+        The session's oldest files go where its own are more than `MAX_OWN_BYTES`. A file that
+        another session wrote is never its own.
+        """
+        with self._lock:
+            known = set(self._files)
+            digest = self.put(name, data)
+            own = [each for each in before if each in self._files and each != digest]
+            if digest in before or digest not in known:
+                own.append(digest)
+            while len(own) > 1 and sum(len(self._files[d].data) for d in own) > MAX_OWN_BYTES:
+                del self._files[own.pop(0)]
+        return digest, tuple(own)
+
     def _drop_old(self) -> None:
         """Forget what is too old, then the least recently used until the rest fits."""
         now = self.clock()
@@ -73,3 +93,9 @@ class UploadStore:
 def upload_store() -> UploadStore:
     """The server's one store of uploads."""
     return UploadStore(monotonic)
+
+
+@st.cache_resource(show_spinner=False)
+def written_store() -> UploadStore:
+    """The server's store of what pages write by themselves, such as comparisons."""
+    return UploadStore(monotonic, MAX_WRITTEN_BYTES)

@@ -1,0 +1,198 @@
+"""Two runs of a comparison -> what differs, in sentences: choices first, then figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.comparison.compared_run import ComparedRun, RunChoices
+from graphturbo_core.comparison.figures import RunFigures
+from graphturbo_core.comparison.settings import differing_setting, fastest, model_count
+from graphturbo_core.report.verdict.verdict import is_same
+from graphturbo_core.units import format_bytes, format_count, format_percent, format_seconds
+from graphturbo_core.units import format_si as _si
+
+DEFAULT, NO_PLAN, NONE = "its defaults", "no plan file", "none"
+CAUSE_WORDS: Mapping[str, str] = {
+    "input": "the model's input",
+    "output": "the model's output",
+    "weight_first": "first fetches of weights",
+    "weight_again": "weights fetched again",
+    "activation": "activations between kernels",
+    "halo": "halos",
+    "spill": "spills",
+}
+"""Causes of the contract's `dram_ledger` in a sentence."""
+
+OTHER_MODELS = "The runs are of two models, so their figures are not compared."
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceChange:
+    """A choice in which two runs differ."""
+
+    choice: str
+    a: str
+    b: str
+
+    def sentence(self) -> str:
+        """`Strategy: tvm@16 in A, graphturbo@16 in B.`."""
+        return f"{self.choice}: {self.a} in A, {self.b} in B."
+
+
+def choice_changes(a: ComparedRun, b: ComparedRun) -> tuple[ChoiceChange, ...]:
+    """The choices in which two runs differ, in the order of the top bar."""
+    rows = zip(_choices(a), _choices(b), strict=True)
+    found = [ChoiceChange(name, first, second) for (name, first), (_, second) in rows]
+    return tuple(row for row in found if row.a != row.b)
+
+
+def _choices(run: ComparedRun) -> list[tuple[str, str]]:
+    figures, choices = run.figures, run.choices
+    return [
+        ("Model", _named(figures.model, choices.model_sha256 if choices else "")),
+        ("Sizes", _sizes(choices)),
+        ("Chip", _chip(figures, choices)),
+        ("Batch", format_count(figures.batch)),
+        ("Number format", figures.dtype),
+        ("Strategy", figures.strategy),
+        ("Samples per cluster at once", format_count(figures.cluster_batch)),
+        ("Options", _texts(choices.options if choices else {}) or DEFAULT),
+        ("Clean-up passes left out", ", ".join(choices.skip_passes if choices else ()) or NONE),
+        ("Plan", f"a plan file of {len(choices.plan):,} characters" if _has_plan(run) else NO_PLAN)
+        if choices
+        else ("Plan", NO_PLAN),
+        ("Version of the library", figures.version),
+    ]
+
+
+def _has_plan(run: ComparedRun) -> bool:
+    return bool(run.choices and run.choices.plan)
+
+
+def _named(name: str, digest: str) -> str:
+    return f"{name} ({digest[:8]})" if digest else name
+
+
+def _sizes(choices: RunChoices | None) -> str:
+    return _texts(choices.dims if choices else {}) or NONE
+
+
+def _chip(figures: RunFigures, choices: RunChoices | None) -> str:
+    own = choices.profile_text if choices else ""
+    return f"{figures.profile} (a profile of {len(own):,} characters)" if own else figures.profile
+
+
+def _texts(pairs: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in pairs.items())
+
+
+def figure_sentences(a: ComparedRun, b: ComparedRun) -> tuple[str, ...]:
+    """Time, DRAM bytes, memory peaks, kernels, pieces and busy shares of B against A.
+
+    Of two models, or sizes of one, nothing is compared.
+    """
+    first, second = a.figures, b.figures
+    if model_count((a, b)) > 1:
+        return (OTHER_MODELS,)
+    is_per_sample = first.batch != second.batch
+    rows: tuple[tuple[str, Callable[[RunFigures], float], Callable[[float], str]], ...] = (
+        ("Kernels launched per sample", lambda f: f.launches / _samples(f), _si)
+        if is_per_sample
+        else ("Kernels launched", lambda f: f.launches, _whole),
+        ("Groups", lambda f: len(f.groups), _whole),
+        ("Pieces of all groups", lambda f: f.pieces, _whole),
+        ("LB peak of a core", lambda f: f.lb.peak_bytes, format_bytes),
+        ("GB peak", lambda f: f.gb.peak_bytes, format_bytes),
+        ("Matrix engines busy", lambda f: f.utilization.get("matrix", 0.0), format_percent),
+        ("Share of the lower bound's speed", lambda f: f.bound_share, format_percent),
+    )
+    shown = [
+        _sentence(words, value(first), value(second), text)
+        for words, value, text in rows
+        if not is_same(value(first), value(second))
+    ]
+    return (_speed(first, second), _traffic(first, second), *shown)
+
+
+def _samples(figures: RunFigures) -> int:
+    return max(1, figures.batch)
+
+
+def _whole(value: float) -> str:
+    return format_count(int(value))
+
+
+def _speed(a: RunFigures, b: RunFigures) -> str:
+    times = f"{format_seconds(a.latency_s)} in A, {format_seconds(b.latency_s)} in B"
+    per_sample = "" if a.batch == b.batch else f", for {a.batch:,} and {b.batch:,} samples"
+    ratio = b.throughput_per_s / a.throughput_per_s if a.throughput_per_s else 0.0
+    if is_same(a.throughput_per_s, b.throughput_per_s):
+        return f"B is as fast as A ({times}{per_sample})."
+    if ratio > 1:
+        return f"B is {_si(ratio)}x as fast as A ({times}{per_sample})."
+    return f"B is slower: it reaches {format_percent(ratio)} of A's speed ({times}{per_sample})."
+
+
+def _traffic(a: RunFigures, b: RunFigures) -> str:
+    """Bytes over DRAM; of one sample where batches differ, as speed is."""
+    first, second = (_samples(each) if a.batch != b.batch else 1 for each in (a, b))
+    before, after = a.dram_bytes / first, b.dram_bytes / second
+    each = " per sample" if a.batch != b.batch else ""
+    sizes = f"{format_bytes(before)} in A, {format_bytes(after)} in B"
+    if is_same(before, after):
+        return f"DRAM traffic{each} is the same ({format_bytes(after)})."
+    causes = {
+        cause: b.dram_ledger.get(cause, 0) / second - a.dram_ledger.get(cause, 0) / first
+        for cause in sorted({*a.dram_ledger, *b.dram_ledger})
+    }
+    cause, change = _largest_change(causes, after > before)
+    word = "more" if change > 0 else "less"
+    most = f"; the largest part is {format_bytes(abs(change))} {word} for {cause}" if cause else ""
+    if after < before:
+        ratio = f"{_si(before / after)}x less" if after else "nothing"
+    else:
+        ratio = f"{_si(after / before)}x as much" if before else "more"
+    return f"B moves {ratio} over DRAM{each} ({sizes}{most})."
+
+
+def _largest_change(changes: Mapping[str, float], is_more: bool) -> tuple[str, float]:
+    """The cause whose bytes changed most in the direction of the whole; none where none did."""
+    sign = 1 if is_more else -1
+    cause = max(changes, key=lambda name: sign * changes[name], default="")
+    if not cause or sign * changes[cause] <= 0:
+        return "", 0
+    return CAUSE_WORDS.get(cause, cause), changes[cause]
+
+
+def _sentence(words: str, a: float, b: float, text: Callable[[float], str]) -> str:
+    return f"{words}: {text(a)} in A, {text(b)} in B{_ratio(a, b)}."
+
+
+def _ratio(a: float, b: float) -> str:
+    """` (2x as much)`, ` (13x less)`; nothing where one of them is zero."""
+    if not (a and b):
+        return ""
+    return f" ({_si(b / a)}x as much)" if b > a else f" ({_si(a / b)}x less)"
+
+
+def headline(runs: Sequence[ComparedRun]) -> str:
+    """The sentence above the picture: the fastest run, and against which other by how much.
+
+    Runs of several models have no common speed.
+    """
+    models = model_count(runs)
+    if models > 1:
+        return f"{len(runs)} runs of {models} models"
+    best = fastest(runs)
+    slowest = min(runs, key=lambda run: run.figures.throughput_per_s)
+    apart = dict(zip((run.key for run in runs), differing_setting(runs), strict=True))
+    names = [
+        f"{run.name} ({apart[run.key]})" if apart[run.key] else run.name for run in (best, slowest)
+    ]
+    if is_same(best.figures.throughput_per_s, slowest.figures.throughput_per_s):
+        reached = format_percent(best.figures.bound_share)
+        return f"{names[0]} reaches {reached} of the lower bound's speed"
+    ratio = _si(best.figures.throughput_per_s / slowest.figures.throughput_per_s)
+    among = "" if len(runs) == 2 else f" of {len(runs)} runs"  # noqa: PLR2004
+    return f"{names[0]} is the fastest{among}: {ratio}× {names[1]}"
