@@ -148,8 +148,14 @@ function addOwnEntriesAlone() {
   page.push = window.history.pushState.bind(window.history);
   window.history.pushState = (state, unused, url) => {
     const isSamePage = new URL(url ?? "", window.location.href).pathname === window.location.pathname;
-    if (isSamePage) window.history.replaceState(state, unused, url);
-    else page.push(state, unused, url);
+    if (isSamePage) {
+      window.history.replaceState(state, unused, url);
+      return;
+    }
+    // Of the page that is left it has kept the path, or little more.
+    const left = addressOf(page.choices, [...OPTIONAL, ...SEEN]);
+    window.history.replaceState(window.history.state, "", left);
+    page.push(state, unused, url);
   };
 }
 
@@ -170,12 +176,36 @@ function enter(choices) {
   page.entry = { entry, pathname, href };
 }
 
+/** Whether the address names another value of a choice, or a choice that is not made. */
+function isNamedOtherwise(choices) {
+  const named = new URLSearchParams(window.location.search);
+  const made = new Map(choices.map(([key, values]) => [key, values.join("\n")]));
+  const isOther = (key) => named.has(key) && named.getAll(key).join("\n") !== made.get(key);
+  return [...made.keys(), ...OPTIONAL].some(isOther);
+}
+
+/** Whether Back or Forward came before this script: the run has the choices of the entry left. */
+function hasMovedSinceLoad(choices) {
+  const { activation, currentEntry } = window.navigation ?? {}; // not in every browser
+  if (!activation?.entry || !currentEntry) return false;
+  const step = currentEntry.index - activation.entry.index;
+  return step < 0 || (step > 0 && isNamedOtherwise(choices)); // Streamlit adds entries too
+}
+
 export default function ({ data, setTriggerValue }) {
   clearTimeout(page.naming);
+  const isOtherPage = page.entry && page.entry.pathname !== window.location.pathname;
+  if (isOtherPage) enter(data.choices); // a choice may come before the address is named
   page.naming = setTimeout(enter, ONCE_STREAMLIT_IS_DONE_MS, data.choices);
+  page.choices = data.choices;
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;
+  if (hasMovedSinceLoad(data.choices)) {
+    clearTimeout(page.naming);
+    window.location.reload();
+    return;
+  }
   enter(data.choices); // Back may come before the address is named
   addOwnEntriesAlone();
   for (const [kind, listener] of Object.entries(LISTENERS)) {

@@ -177,6 +177,7 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
 
 
 def test_back_returns_with_the_current_choices(visit: AppPage):
+    """An entry keeps all that was chosen on its page; Streamlit leaves less there."""
     visit.open("?model=teaching-resnet&batch=8")
     visit.turn_to("Verification", "Verification")
     expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
@@ -191,6 +192,11 @@ def test_back_returns_with_the_current_choices(visit: AppPage):
     visit.page.wait_for_url("**/verification?*chip=generic-4x4*")
     expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
     expect(button(visit, "Chip generic-4x4")).to_be_visible()
+    expect(button(visit, "Model teaching-resnet")).to_be_visible()
+    visit.page.go_back()
+    visit.page.wait_for_url(lambda url: "chip=" not in url and "model=teaching-resnet" in url)
+    expect(button(visit, "Chip stcp920")).to_be_visible()
+    expect(button(visit, "Model teaching-resnet")).to_be_visible()
 
 
 def named(url: str) -> list[tuple[str, str]]:
