@@ -14,7 +14,8 @@ const NOTICE_MS = 4000;
 const OPTIONAL = [
   "plan_a", "plan_b", "set_a", "set_b", "chip_base", "chip_set", "chip_right", "compare", "measured",
 ];
-const SEEN = ["views", "present", "row", "result", "kind", "step", "knob"]; // Streamlit has these in the address at once
+// Streamlit has these in the address at once, and those of `data.boxes`, which are What-if's.
+const SEEN = ["views", "present", "row", "result", "kind", "step", "knob"];
 const ONCE_STREAMLIT_IS_DONE_MS = 400;
 const OVERLAY_STYLE =
   "position:fixed;inset:0;z-index:2000000;display:none;align-items:center;" +
@@ -153,7 +154,7 @@ function addOwnEntriesAlone() {
       return;
     }
     // Of the page that is left it has kept the path, or little more.
-    const left = addressOf(page.choices, [...OPTIONAL, ...SEEN]);
+    const left = addressOf(page.choices, [...OPTIONAL, ...page.seen]);
     window.history.replaceState(window.history.state, "", left);
     page.push(state, unused, url);
   };
@@ -164,8 +165,8 @@ function enter(choices) {
   const before = page.entry;
   const { pathname } = window.location;
   const entry = JSON.stringify(choices);
-  const href = addressOf(choices, [...OPTIONAL, ...SEEN]);
-  const now = addressOf(choices.filter(([key]) => !SEEN.includes(key)), OPTIONAL);
+  const href = addressOf(choices, [...OPTIONAL, ...page.seen]);
+  const now = addressOf(choices.filter(([key]) => !page.seen.includes(key)), OPTIONAL);
   if (before?.pathname === pathname && before.entry !== entry) {
     // Streamlit has written the new address over that of the entry before.
     window.history.replaceState(window.history.state, "", before.href);
@@ -193,11 +194,12 @@ function hasMovedSinceLoad(choices) {
 }
 
 export default function ({ data, setTriggerValue }) {
+  page.seen = [...SEEN, ...data.boxes];
+  page.choices = data.choices;
   clearTimeout(page.naming);
   const isOtherPage = page.entry && page.entry.pathname !== window.location.pathname;
   if (isOtherPage) enter(data.choices); // a choice may come before the address is named
   page.naming = setTimeout(enter, ONCE_STREAMLIT_IS_DONE_MS, data.choices);
-  page.choices = data.choices;
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;

@@ -11,7 +11,7 @@ from time import time
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from graphturbo_ui.session import learn, state
+from graphturbo_ui.session import learn, state, what_if
 from graphturbo_ui.session.paper import row_query
 
 FOLDER = Path(__file__).parent
@@ -31,9 +31,9 @@ def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str])
 
     Also has the browser's address name the choices: Streamlit loses those of closed popovers when
     the page changes. A key of `defaults` that has its default may be missing. What is chosen, the
-    views, row and filters of Paper, the step of Learn, and whether somebody presents are one entry
-    of the browser's history; Back opens the page as the entry before has it. The serial has the
-    script called in every run.
+    views, boxes of What-if, row and filters of Paper, the step of Learn, and whether somebody
+    presents are one entry of the browser's history; Back opens the page as the entry before has
+    it. The serial has the script called in every run.
     """
     values: dict[str, list[str]] = {}
     seen = (
@@ -41,12 +41,13 @@ def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str])
         *state.presenting_query(),
         *row_query(),
         *learn.place_query(),
+        *what_if.query(),
     )
     for key, value in (*address, *seen):
         values.setdefault(key, []).append(value)
     choices = [[key, texts, texts == [defaults.get(key)]] for key, texts in values.items()]
     _component("page")(
-        data={"choices": choices, "serial": time()},
+        data={"choices": choices, "boxes": what_if.KEYS, "serial": time()},
         key="bar_page",
         width="content",
         on_leave_change=state.leave_presenting,

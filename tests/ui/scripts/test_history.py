@@ -18,7 +18,7 @@ HEAR = """async (script) => {
   window.run = (chip, present) => {
     const choices = [["chip", [chip], chip === "a"]];
     if (present) choices.push(["present", ["1"], false]);
-    hear({ data: { choices }, setTriggerValue: () => {} });
+    hear({ data: { choices, boxes: [] }, setTriggerValue: () => {} });
   };
 }"""
 NAMED_MS = 600  # the script names what is chosen 400 ms after a run
@@ -91,3 +91,48 @@ def test_the_address_keeps_what_streamlit_is_ahead_with(page: Page) -> None:
     run(page, "b")
     assert query(page) == "?other=1&chip=b"
     assert back(page) == "?other=1&chip=b&present=1"
+
+
+def test_a_page_that_is_left_keeps_its_choices(page: Page) -> None:
+    """Streamlit takes most of the address away before it adds the entry of the other page."""
+    run(page, "b")
+    page.evaluate("window.history.replaceState({}, '', '?')")
+    page.evaluate("window.history.pushState({}, '', '/other')")
+    run(page, "b")
+    assert page.evaluate("window.location.href") == "http://app.test/other?chip=b"
+    assert back(page) == "?chip=b"
+
+
+def test_a_choice_right_after_a_turn_is_an_entry(page: Page) -> None:
+    run(page, "b")
+    page.evaluate("window.history.pushState({}, '', '/other')")
+    run(page, "b", wait_ms=0)
+    run(page, "c")
+    assert back(page) == "?chip=b"
+    assert page.evaluate("window.location.pathname") == "/other"
+
+
+@pytest.mark.parametrize("turn", ["go_back", "go_forward"])
+def test_a_turn_before_the_script_is_there_opens_its_entry(page: Page, turn: str) -> None:
+    """The run has the choices of the entry that was loaded; they are not written over the other."""
+    for chip in ("b", "c"):
+        page.evaluate("query => window.history.pushState({}, '', query)", f"?other=1&chip={chip}")
+    page.go_back()
+    page.reload()
+    loaded = query(page)
+    page.evaluate("window.isBefore = true")
+    getattr(page, turn)()
+    page.evaluate(HEAR, SCRIPT)
+    page.evaluate("window.run('b', false)")
+    page.wait_for_function("!window.isBefore")  # the page is loaded again
+    page.wait_for_timeout(NAMED_MS)
+    assert loaded == "?other=1&chip=b"
+    assert query(page) == {"go_back": "?other=1", "go_forward": "?other=1&chip=c"}[turn]
+
+
+def test_an_entry_that_streamlit_adds_while_it_loads_is_kept(page: Page) -> None:
+    write(page, "&chip=b")
+    page.evaluate("window.isBefore = true")
+    run(page, "b")
+    assert page.evaluate("window.isBefore")
+    assert query(page) == "?other=1&chip=b"

@@ -48,6 +48,24 @@ def test_values_are_typed_in_the_unit_of_the_page_and_taken_back(visit: AppPage)
     expect(visit.page).not_to_have_url(re.compile("[?&]values="))
 
 
+def test_back_undoes_each_box(visit: AppPage) -> None:
+    open_page(visit)
+    usual = "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB", "8 MiB"
+    await_ticks(visit, *usual)
+    begun = visit.page.evaluate("history.length")
+    for entries, text in enumerate(("1, 3, 4", "1, 2"), 1):
+        type_values(visit, text)
+        settle(visit)
+        visit.page.wait_for_function("(count) => history.length === count", arg=begun + entries)
+    await_ticks(visit, "1 MiB", "2 MiB")
+    visit.page.go_back()
+    await_ticks(visit, "1 MiB", "3 MiB", "4 MiB")
+    settle(visit)
+    visit.page.go_back()
+    await_ticks(visit, *usual)
+    expect(visit.page.get_by_role("textbox", name=VALUES)).to_have_value("")
+
+
 @BOTH
 def test_wrong_values_are_refused_below_the_box(visit: AppPage) -> None:
     open_page(visit, "vary2=DRAM+bandwidth&values2=9,+14,+19+GB/s&values=1")
