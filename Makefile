@@ -54,7 +54,7 @@ test: checks  ## lint, types, samples and all tests but slow ones and those in a
 test-all: $(TOOLS)  ## all tests, slow ones, browser and trained models too; half of models x chips; a part of onnx's node suite
 	@$(MAKE) --no-print-directory --jobs 2 $(CHECKS) models
 	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
-	$(BUDGET) $(PYTEST) --durations=15 tests/ui -m browser
+	$(BUDGET) $(BROWSER_PYTEST) --durations=15 tests/ui -m browser
 	$(PYTHON) -m tests.matrix --sample
 	$(PYTHON) -m tests.verify.node_table --sample
 	@$(MAKE) --no-print-directory --jobs 2 check-pasted check-evidence check-verified

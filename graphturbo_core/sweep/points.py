@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 from graphturbo_core.errors import CapacityError, OptionError
 from graphturbo_core.rounds import Imports
@@ -110,7 +112,16 @@ def computed_here(
 
 def _begin(model_bytes: bytes) -> None:
     """Makes a worker process ready."""
+    Thread(target=_end_with_parent, daemon=True).start()
     _imports.append(Imports(model_bytes))
+
+
+def _end_with_parent() -> None:
+    """Ends this process where the one that began it is killed, which it would wait for."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _run(task: bytes) -> bytes:

@@ -119,14 +119,19 @@ def _add_cliffs(
         )  # fmt: skip
 
 
-def comparable_speeds(series: Sequence[Series]) -> list[list[float | None]]:
-    """Speeds per series; none where a run met a bug of ours, which makes no other one faster."""
-    faulty = {
+def faulty_places(series: Sequence[Series]) -> set[int]:
+    """Places of numbers at which a run of any series met a bug of ours."""
+    return {
         place
         for each in series
         for place, answer in enumerate(each.answers)
         if answer is not None and answer.fault
     }
+
+
+def comparable_speeds(series: Sequence[Series]) -> list[list[float | None]]:
+    """Speeds per series; none where a run met a bug of ours, which makes no other one faster."""
+    faulty = faulty_places(series)
     return [
         [None if place in faulty else speed for place, speed in enumerate(speeds_of(each.answers))]
         for each in series

@@ -15,7 +15,7 @@ from graphturbo_core.units import counted, format_bytes, format_percent, format_
 from graphturbo_ui.session import state
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.what_if.buffer_sizes import Sizes
-from graphturbo_ui.what_if.curve import Series, comparable_speeds, knee_of
+from graphturbo_ui.what_if.curve import Series, comparable_speeds, faulty_places, knee_of
 from graphturbo_ui.what_if.gain_bars import Changed, ranked
 from graphturbo_ui.what_if.metrics import dram_bytes, speeds_of
 from graphturbo_ui.what_if.point_desk import Answer
@@ -78,12 +78,19 @@ def _one_winner(
     won = {winner for winner in winners if winner is not None}
     equal = [span.texts[place] for place in places if _is_tie([curve[place] for curve in curves])]
     if not won:
-        return ["All are equally fast."] if equal else []
-    name = _who(series[won.pop()])
-    word = "faster" if len(series) == PAIR else "fastest"
-    if not equal:
-        return [f"{name} is {word} throughout."]
-    return [f"{name} is {word}, except at {', '.join(equal)}: equally fast."]
+        said = "All are equally fast" if equal else ""
+        equal = []
+    else:
+        word = "faster" if len(series) == PAIR else "fastest"
+        said = f"{_who(series[won.pop()])} is {word}"
+    faulty = [span.texts[place] for place in sorted(faulty_places(series))]
+    but = [f"at {', '.join(equal)}: equally fast"] if equal else []
+    but += [f"at {', '.join(faulty)}: a run met a bug"] if faulty else []
+    if not said:
+        return []
+    if not but:
+        return [f"{said} throughout." if won else f"{said}."]
+    return [f"{said}, except {'; '.join(but)}."]
 
 
 def _is_tie(speeds: Sequence[float | None]) -> bool:

@@ -219,7 +219,15 @@ def test_a_bug_is_shown_apart_from_refusals() -> None:
 def test_nothing_is_faster_than_a_run_with_a_bug() -> None:
     a, b = speeds("A · tvm", 5, 5, 5, 5), series("B · gt", FAULTY, *map(answer, (9, 9, 9)))
     notes = curve_notes(GB, [a, b])
-    assert notes[0] == "B is faster throughout."
+    assert notes[0] == "B is faster, except at 512 KiB: a run met a bug."
+    equal = speeds("A · tvm", 5, 5, 9, 5)
+    assert curve_notes(GB, [equal, b])[0] == (
+        "B is faster, except at 2 MiB: equally fast; at 512 KiB: a run met a bug."
+    )
+    same = speeds("A · tvm", 9, 9, 9, 9)
+    assert curve_notes(GB, [same, b])[0] == (
+        "All are equally fast, except at 512 KiB: a run met a bug."
+    )
     texts = [e.text for e in curve_figure(GB, [a, b], METRICS[0], "#000").layout.annotations]
     assert texts == ["the chip: 2 MiB"]
 

@@ -113,3 +113,24 @@ def test_a_search_of_a_side_is_left_out_and_said(visit: AppPage) -> None:
     settle(visit)
     expect(visit.page.get_by_text("B is a search (best) and is left out")).to_be_visible()
     expect(visit.page.get_by_text("2 runs, all computed")).to_be_visible()
+
+
+@BOTH
+def test_a_search_is_chosen_and_cancelled(visit: AppPage) -> None:
+    """A search that takes minutes: Cancel ends the one that runs, and the page goes on."""
+    visit.page.goto(f"{visit.address}/what-if?model=vit-b16&values=4,8&runs=layerwise")
+    settle(visit)
+    strategies = visit.page.get_by_role("combobox", name="Strategies")
+    strategies.click()
+    strategies.fill("best")
+    visit.page.get_by_role("option", name="best", exact=True).click()
+    visit.page.keyboard.press("Escape")
+    expect(visit.page.get_by_text("Search (best): simulates many plans")).to_be_visible()
+    expect(visit.page).to_have_url(re.compile("runs=layerwise&runs=best"))
+    visit.page.get_by_role("button", name="Cancel").click()
+    expect(visit.page.get_by_text("2 of 4 runs computed.")).to_be_visible()
+    expect(visit.page.get_by_role("button", name="Go on")).to_be_visible()
+    visit.rest()
+    strategies.press("Backspace")  # takes the last one away
+    settle(visit)
+    expect(visit.page.get_by_text("Search (best)")).to_have_count(0)
