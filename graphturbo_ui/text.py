@@ -39,9 +39,12 @@ def safe_text(
     too long keeps its beginning and its end, where op names differ.
     """
     line = re.sub(r"\s+", " ", str(name)).strip()
-    seen = "".join(
-        REPLACEMENT if unicodedata.category(sign) in HIDDEN_CATEGORIES else sign for sign in line
-    )
+    seen = line
+    if not line.isprintable():  # it is, nearly always: no sign of the hidden categories
+        seen = "".join(
+            REPLACEMENT if unicodedata.category(each) in HIDDEN_CATEGORIES else each
+            for each in line
+        )
     if len(seen) > max_length:
         tail = max_length // 3
         seen = seen[: max_length - tail - 1] + ELLIPSIS + seen[-tail:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,6 +16,11 @@ __all__ = ["chips", "compare", "explore", "learn", "paper", "verification", "war
 
 @asynccontextmanager
 async def warmed(app: App) -> AsyncIterator[None]:
-    """The server's lifespan: its one desk is there, with the default comparison on its way."""
+    """The server's lifespan: its one desk is there, with the default comparison on its way.
+
+    Streamlit looks for garbage after each run of a script, which keeps the page from what is new;
+    it need not look through what has been imported.
+    """
+    gc.freeze()
     shared_desk()
     yield
