@@ -15,6 +15,7 @@ const TYPE_PX = { "": 15.5, present: 28.5 };
 const WIDE_PX = 1100; // a picture this wide has larger type, by this, when nobody presents
 const WIDE = 1.2;
 const NAMING_MS = 250;
+const IN_PART = " in part"; // of the place of a step whose other runs are to come
 const REDUCED = "(prefers-reduced-motion: reduce)";
 
 export class Learn {
@@ -69,6 +70,7 @@ export class Learn {
 
   /** Play a step that was not shown before, with its control as the address has it. */
   begin() {
+    const isDrawnInPart = this.played === `${this.place}${IN_PART}`;
     this.painter.clear();
     this.played = this.isBlocked ? "" : this.place;
     const { start } = this.lesson;
@@ -77,7 +79,7 @@ export class Learn {
       this.now.knob = start.knob;
       this.side.show();
     }
-    this.play(0);
+    this.play(isDrawnInPart ? this.end() : 0);
   }
 
   /** Which of Explore's model and chip the step is shown on: its part of the lesson, or null. */
@@ -102,7 +104,8 @@ export class Learn {
   /** Names what is drawn; what is chosen while runs are awaited is not of the step that comes. */
   get place() {
     const network = this.yours ? this.lesson.yours.key : "";
-    return `${this.isBlocked ? "blocked" : network} ${this.steps[this.at].key}`;
+    const part = this.yours?.is_partial ? IN_PART : "";
+    return `${this.isBlocked ? "blocked" : network} ${this.steps[this.at].key}${part}`;
   }
 
   /** What is chosen in the step. */
@@ -298,7 +301,7 @@ export class Learn {
   /** What tests and people with a console can read. */
   expose(sheet, time) {
     this.root.dataset.scene = JSON.stringify({
-      step: this.step.key, isYours: this.yours !== null, ...this.now, time: Math.round(time * 1000) / 1000, end: this.end(),
+      step: this.step.key, isYours: this.yours !== null, isPartial: Boolean(this.step.is_partial), ...this.now, time: Math.round(time * 1000) / 1000, end: this.end(),
       isPlaying: this.clock.isPlaying, numbers: sheet.numbers, marks: sheet.marks.length,
     });
   }

@@ -1,4 +1,5 @@
-// From layerwise to overlap, and A and B by the size of LB: of any model, in seconds.
+// From layerwise to overlap, and A and B by the size of LB, once there are others: of any model,
+// in seconds.
 
 import { phase, WIDTH } from "./kit.js";
 
@@ -10,7 +11,7 @@ function draw(sheet, data, { knob, time, isRevealed }) {
   const top = sheet.type * 1.5;
   stairs(sheet, data, { row, top, time });
   const below = top + data.stairs.length * row + sheet.type * 1.4;
-  curves(sheet, data, { top: below, knob, time, isRevealed });
+  if (data.points.length > 1) curves(sheet, data, { top: below, knob, time, isRevealed });
 }
 
 /** A bar per step with its time, and its DRAM bytes beside; the lower bound dashed. */

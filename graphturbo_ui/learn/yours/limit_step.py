@@ -10,6 +10,7 @@ from graphturbo_ui.learn.yours.texts import YourKnob, YourQuestion, YourStep, Yo
 
 EQUAL = 0.01
 """Times that differ by less are called equal (our choice)."""
+TO_COME = "Other sizes of LB are being simulated; a question comes with them."
 A, B, SAME = "A", "B", "neither: within 1 %"
 
 
@@ -44,9 +45,14 @@ class LbPoint:
 
 
 def limit_step(
-    stairs: Sequence[Stair], points: Sequence[LbPoint], bound_s: float, names: Mapping[str, str]
+    stairs: Sequence[Stair],
+    points: Sequence[LbPoint],
+    bound_s: float,
+    names: Mapping[str, str],
+    *,
+    is_partial: bool = False,
 ) -> YourStep:
-    """The step; `points` by rising size, one of them the chip's own."""
+    """The step; `points` by rising size, one of them the chip's own; alone in a partial step."""
     own = next(point for point in points if point.factor == 1)
     asked = next((each for each in points if each.winner and each.factor != 1), None)
     return YourStep(
@@ -61,7 +67,7 @@ def limit_step(
             asked.key if asked else "",
         ),
         question=_question(asked),
-        takeaway=_takeaway(points),
+        takeaway=TO_COME if is_partial else _takeaway(points),
         data={
             "bound": bound_s,
             "bound_text": format_seconds(bound_s),
@@ -93,6 +99,7 @@ def limit_step(
             ],
         },
         notes=("The staircase runs at B's cluster batch, with default options.",),
+        is_partial=is_partial,
     )
 
 

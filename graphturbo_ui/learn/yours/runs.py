@@ -86,8 +86,9 @@ class LimitPoints:
 
     @property
     def all(self) -> list[tuple[AskedPoint, Answer | None]]:
-        """Every run."""
-        return [*self.stairs.values(), *(each for pair in self.sizes.values() for each in pair)]
+        """Every run: those first without which nothing is drawn."""
+        others = (each for factor, pair in self.sizes.items() if factor != 1 for each in pair)
+        return [*self.stairs.values(), *self.sizes[Fraction(1)], *others]
 
 
 def limit_points(choices: Choices) -> LimitPoints:
@@ -108,7 +109,8 @@ def limit_points(choices: Choices) -> LimitPoints:
         axes = [] if knob is None else [_axis(bench, knob, factor)]
         sizes[factor] = bench.at(axes, pair)
         labels[factor] = text_of(knob, float(bench.own(knob) * factor)) if knob else "its size"
-    points = [*stairs, *(point for both in sizes.values() for point in both)]
+    others = (point for factor, both in sizes.items() if factor != 1 for point in both)
+    points = [*stairs, *sizes[Fraction(1)], *others]
     desk, hands = shared_point_desk(), what_if.hands(Hands)
     desk.learn(bench.known(points))
     desk.advance(points, hands)

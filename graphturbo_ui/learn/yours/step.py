@@ -48,6 +48,8 @@ ORDERED = ("order", "full")
 class Found:
     """A step that is there, or why not; `wait`: for what is to come, then the page is drawn.
 
+    A step with a wait is there in part.
+
     `has_points`: its runs are points of a sweep.
     """
 
@@ -168,26 +170,29 @@ def _limits(choices: Choices) -> Found:
         if side.plan or query.strategy_fault(side.strategy) or query.is_search(side.strategy):
             return Found(why=NOT_VARIED.format(key.upper()))
     found = asked.limit_points(choices)
-    if found.missing:
-        return Found(why=WAITING, wait=asked.point_wait(found), has_points=True)
+    own = found.sizes[Fraction(1)]
+    wait = asked.point_wait(found) if found.missing else None
     if any(answer and answer.fault for _, answer in found.all):
         return Found(why=BUG, has_points=True)
-    own = found.sizes[Fraction(1)]
+    if any(answer is None for _, answer in (*found.stairs.values(), *own)):
+        return Found(why=WAITING, wait=wait, has_points=True)
     bound = next((a.figures["lower_bound_s"] for _, a in own if a and a.figures), None)
     if bound is None:
-        return Found(why=NO_TIME.format(own[0][1].refusal if own[0][1] else ""))
+        return Found(why=NO_TIME.format(own[0][1].refusal if own[0][1] else ""), has_points=True)
     stairs = [
         Stair(name, asked.STAIRS[name], _seconds(answer), _dram(answer))
         for name, (_, answer) in found.stairs.items()
     ]
+    sizes = found.sizes if wait is None else {Fraction(1): own}
     points = [
         LbPoint(
             f"x{float(factor):g}", found.labels[factor], float(factor),
             *(_seconds(answer) for _, answer in both),
         )
-        for factor, both in found.sizes.items()
+        for factor, both in sizes.items()
     ]  # fmt: skip
-    return Found(limit_step(stairs, points, float(bound), names_of(choices)), has_points=True)
+    step = limit_step(stairs, points, float(bound), names_of(choices), is_partial=wait is not None)
+    return Found(step, wait=wait, has_points=True)
 
 
 def _seconds(answer: Answer | None) -> float | None:

@@ -40,7 +40,10 @@ class YourQuestion:
 
 @dataclass(frozen=True)
 class YourStep:
-    """What a step says and draws; `question`: None where there is nothing to predict."""
+    """What a step says and draws; `question`: None where there is nothing to predict.
+
+    `is_partial`: some of its runs are to come, and so are its question and the rest of its picture.
+    """
 
     claim: str
     knob: YourKnob
@@ -48,6 +51,7 @@ class YourStep:
     takeaway: str
     data: Mapping[str, object]
     notes: Sequence[str] = field(default_factory=tuple)
+    is_partial: bool = False
 
     def shown(self, number: int) -> Mapping[str, object]:
         """As the component takes it."""
@@ -66,6 +70,7 @@ class YourStep:
             "takeaway": self.takeaway,
             "notes": [["", note] for note in self.notes],
             "data": self.data,
+            "is_partial": self.is_partial,
         }
 
 

@@ -150,6 +150,15 @@ def test_step_8_asks_at_the_smallest_lb_at_which_both_run() -> None:
     assert step.knob.values[0].result == "A 5 s, B refused."
 
 
+def test_step_8_in_part_has_the_staircase_and_no_question() -> None:
+    step = limit_step(STAIRS, [point(1, 4, 2)], 1.0, NAMES, is_partial=True)
+    shown = step.shown(8)
+    assert shown["is_partial"] is True and shown["question"] is None
+    assert step.takeaway.startswith("Other sizes of LB are being simulated")
+    assert [each["text"] for each in step.data["stairs"]] == ["9 s", "refused"]  # type: ignore[attr-defined]
+    assert limits(point(1, 4, 2)).shown(8)["is_partial"] is False
+
+
 def test_step_8_without_another_size_asks_nothing() -> None:
     step = limits(point(0.5, None, None), point(1, 2, 2.01))
     assert step.question is None

@@ -27,7 +27,7 @@ MODEL, CHIP, BATCH = "teaching-resnet", "generic-4x4", 128
 CHOICES = {"model": MODEL, "chip": CHIP, "batch": BATCH, "a": "tvm", "b": "graphturbo"}
 POSSIBLE = (1, 2, 4, 8)
 EVERY = pytest.mark.parametrize("step", POSSIBLE)
-DRAWN = "scene.isYours && !scene.isBlocked"
+DRAWN = "scene.isYours && !scene.isBlocked && !scene.isPartial"
 
 
 def query(step: int, **changed: object) -> str:
@@ -152,6 +152,21 @@ def test_a_step_that_does_not_fit_says_why(visit: AppPage) -> None:
         assert serious_faults(visit) == []
     press(visit, "y")
     assert await_scene(visit, "!scene.isBlocked")["isYours"] is False
+    assert visit.errors == []
+
+
+def test_step_8_shows_the_staircase_before_the_other_sizes_of_lb(visit: AppPage) -> None:
+    visit.page.goto(f"{visit.address}/learn{query(8, a='tvm@2', b='graphturbo@4')}")
+    await_scene(visit, "scene.isPartial")
+    press(visit, "1", "r")
+    shown = scene(visit)
+    assert "stair_0" in shown["numbers"] and "mark_a" not in shown["numbers"]
+    expect(visit.page.get_by_text("Other sizes of LB are being simulated")).to_be_visible()
+    shown = await_scene(visit, DRAWN)
+    assert (shown["isRevealed"], shown["chosen"], "mark_a" in shown["numbers"]) == (False, -1, True)
+    visit.rest()
+    press(visit, "1", "r")
+    await_scene(visit, "scene.isRevealed && scene.time === 1")
     assert visit.errors == []
 
 
