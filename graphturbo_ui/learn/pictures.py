@@ -24,6 +24,7 @@ from graphturbo_core.lecture.runs import (
     SLOW_GB,
 )
 from graphturbo_core.lecture.steps import LectureStep
+from graphturbo_core.units import format_bytes
 from graphturbo_ui.learn.keys import setting_key
 from graphturbo_ui.learn.places import borders, placing
 
@@ -219,6 +220,7 @@ def limits(step: LectureStep, found: LectureResults) -> Picture:
         "bound": found.runs[COARSE].lower_bound_cycles,
         "rate": BASE_GB_RATE,
         "slow_rate": SLOW_GB,
+        "own_lb": format_bytes(BASE_LB),
         "stairs": [
             {
                 "key": run,

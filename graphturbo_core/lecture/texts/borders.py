@@ -48,9 +48,9 @@ STEP = LectureStep(
         ),
         "{rows_8.image_kib} KiB: a piece is a band of rows, and its window reaches into the bands"
         " above and below. {rows_8.halo_kib} KiB are read more than once, and {rows_8.halo_macs}"
-        " MACs are repeated ({rows_8.halo_mac_percent} %).",
+        " multiply-adds (MACs) are repeated ({rows_8.halo_mac_percent} %).",
     ),
-    takeaway="Images have no neighbours; rows do.",
+    takeaway="Images have no neighbours; rows do, also within an image that cores share.",
     belief="A smaller piece needs as much less memory.",
     correction="Cut by images, {pieces_8.first_pieces} pieces need {pieces_8.piece_kib} KiB each."
     " Cut by rows, they need {rows_8.piece_kib} KiB each: neighbours overlap.",

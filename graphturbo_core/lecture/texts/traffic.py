@@ -53,13 +53,16 @@ STEP = LectureStep(
             LectureChoice("{tvm.dram_kib} KiB"),
         ),
         "Images of {image_kib} KiB, weights of {weights_kib} KiB and results of {out_kib} KiB:"
-        " {compulsory_kib} KiB. The rest, about {tvm.redundant_kib} KiB, is redundant.",
+        " {compulsory_kib} KiB. The rest, about {tvm.redundant_kib} KiB, is redundant: results that"
+        " are written and read again, and rows that neighbouring tiles share.",
     ),
     takeaway="Of {tvm.dram_kib} KiB, {tvm.redundant_kib} KiB are the compiler talking to itself.",
     belief="Fusing convolution and ReLU solves it.",
     correction="It saves {fused_kib} KiB. {tvm.redundant_kib} redundant KiB remain.",
     link=LectureLink("tvm", "full", ("Why",)),
     notes=(
+        "An op is one operation of the network, a schedule a choice of kernels and their order."
+        " Fine is one kernel per op or layer, coarse one per group of layers.",
         "{tvm.halo_kib} KiB are border rows: tiles of one layer share rows, and each tile fetches"
         " its own copy.",
         "Next question: what would have to fit on the chip, so that no result leaves it?",

@@ -59,6 +59,7 @@ export class Side {
     this.keepFocus(this.part(".choices"), choices);
     this.part(".question").dataset.state = now.isRevealed ? "revealed" : now.chosen < 0 ? "open" : "chosen";
     this.revealButton.disabled = now.chosen < 0;
+    this.revealButton.textContent = now.chosen < 0 ? "Choose an answer to reveal" : "Reveal";
     this.revealButton.hidden = now.isRevealed;
     this.part(".why").textContent = now.isRevealed ? question.why : "";
   }

@@ -29,12 +29,16 @@ function draw(sheet, data, { knob, time, isRevealed }) {
   const strips = stripPlaces(sheet, data);
   const foot = sheet.height - Math.max(58, sheet.type * 3.1);
   const lbs = lbPlaces(data, foot, sheet);
-  head(sheet, data, strips);
+  head(sheet, data, { ...strips, pieces });
   knives(sheet, data, strips, { pieces, isShown: isRevealed ? phase(time, ASK, 0.62) : 0 });
   lbs.forEach(({ x, y }, at) => sheet.tray(`lb${at}`, x, y, LB_COLUMNS, data.capacity / KIB / lbs.length / LB_COLUMNS));
   pour(sheet, data, { strips, lbs, pieces, poured });
   words(sheet, data, { lbs, pieces, poured });
   candidates(sheet, data, { isRevealed, time, pieces, top: foot + 6 });
+}
+
+function peakOf(data, pieces) {
+  return data.candidates.find((each) => each.pieces === pieces)?.peak ?? data.whole;
 }
 
 function stripPlaces(sheet, { images }) {
@@ -50,10 +54,13 @@ function lbPlaces(data, foot, sheet) {
   return Array.from({ length: data.cores }, (_, at) => ({ x: left + at * pitch, y: foot - sheet.type * 1.9 - 2 * SQUARE - sheet.height * BELOW_LBS }));
 }
 
-function head(sheet, data, { left, pitch, top, labelled }) {
+function head(sheet, data, { left, pitch, top, labelled, pieces }) {
+  const whole = sheet.number("whole_bytes", data.whole);
+  const live = kibText(pieces === NOTHING_CUT ? whole : peakOf(data, pieces));
+  const runs = pieces === NOTHING_CUT ? `${data.layer} runs` : `${data.layer} runs on one of ${pieces} pieces`;
   sheet.text("head", 8, sheet.type * 1.1, sheet.fitting([
-    `${data.layer} runs: ${kibText(sheet.number("whole_bytes", data.whole))} are live, that is needed at the same time`,
-    `${data.layer}: ${kibText(data.whole)} are live, needed at once`,
+    `${runs}: ${live} are live, that is needed at the same time`,
+    `${data.layer}: ${live} are live, needed at once`,
   ], WIDTH - 16), { weight: 650, fill: "var(--ink)" });
   for (let image = 1; image <= data.images; image += 1) {
     sheet.text(`strip${image}`, left + (image - 0.5) * pitch, top - 8, String(image), { anchor: "middle", fill: "var(--ink2)" });
@@ -113,7 +120,7 @@ function words(sheet, data, { lbs, pieces, poured }) {
     `the LBs of ${data.cores} cores hold ${kibText(sheet.number("capacity_bytes", data.capacity))}`, `${data.cores} LBs hold ${kibText(data.capacity)}`,
   ], WIDTH), { anchor: "middle" });
   if (poured < 1) return;
-  const bytes = data.candidates.find((each) => each.pieces === pieces)?.peak ?? data.whole;
+  const bytes = peakOf(data, pieces);
   sheet.number("piece_bytes", bytes);
   const over = bytes - data.capacity;
   const x = lbs.at(-1).x + LB_COLUMNS * SQUARE + 16;

@@ -81,11 +81,11 @@ function bars(sheet, data, { top, time, isRevealed, knob }) {
   const row = Math.min(2 * SQUARE + 24, (sheet.height - top - 6) / rows.length);
   const most = Math.max(...rows.map(({ cycles }) => cycles));
   const ends = sheet.roomFor("23,392") + 14;
-  const noted = Math.max(AGAIN_COLUMNS * SQUARE, sheet.roomFor("weights again")) + 12;
+  const noted = Math.max(AGAIN_COLUMNS * SQUARE, sheet.roomFor("weights again, KiB")) + 12;
   const scale = (WIDTH - LEFT - labelled - ends - noted) / most;
   sheet.text("bars.cycles", labelled, top - sheet.type * 0.5, "cycles", { fill: "var(--ink3)" });
   const right = WIDTH - LEFT - noted + 12;
-  sheet.text("bars.again", right, top - sheet.type * 0.5, "weights again", { fill: "var(--ink3)" });
+  sheet.text("bars.again", right, top - sheet.type * 0.5, "weights again, KiB", { fill: "var(--ink3)" });
   rows.forEach((each, at) => {
     const y = top + at * row;
     const isChosen = each.key === knob;

@@ -35,7 +35,7 @@ function draw(sheet, data, { knob, time, isRevealed }) {
   const floor = sheet.height - sheet.type * 1.6;
   const isDone = share >= 1;
   strip(sheet, data, { own, kernel: own[now], isDone, top });
-  const room = { top: top + 2 * SQUARE + sheet.type * 1.3, bottom: floor - PILE_ROWS * SQUARE - 12 };
+  const room = { top: top + 2 * SQUARE + sheet.type * 1.3, bottom: floor - PILE_ROWS * SQUARE - 12 - sheet.type };
   const x = magnified(sheet, data, { own, kernel: own[now], isDone, share, ...room });
   const ended = isDone ? own.length : now;
   piles(sheet, { own, floor, ended });
@@ -124,10 +124,11 @@ function piles(sheet, { own, floor, ended }) {
       sheet.chip(`chip${at}.${place}`, { x: spot.x + offset * SQUARE, y: spot.y }, share, colourOf(sheet, kind));
     });
   });
+  sheet.text("piles.name", LEFT, floor - PILE_ROWS * SQUARE - sheet.type * 0.5, sheet.fitting(["what each piece reads, in the order they run", "read per piece, in order"], WIDTH - 16), { fill: "var(--ink2)" });
   sheet.line("floor", LEFT, floor + 1, WIDTH - LEFT, floor + 1);
 }
 
-/** What DRAM has read so far, by kind: the key to the colours; and the work that is done twice. */
+/** What DRAM has read so far, by kind: the key to the colours; and the work that is repeated. */
 function sums(sheet, data, { run, ended, x, top, isDone }) {
   const sum = (kind) => run.kernels.slice(0, ended).reduce((total, kernel) => total + kernel[kind], 0);
   const read = KINDS.reduce((total, [kind]) => total + sum(kind), 0);
@@ -145,12 +146,12 @@ function sums(sheet, data, { run, ended, x, top, isDone }) {
     sheet.text(`key.${kind}.name`, x + sheet.type, y, sheet.fitting([`${name} ${bytes}`, `${short} ${bytes}`], room - sheet.type), { fill: "var(--ink2)" });
   }
   if (run.kernels[0].axis === 0) {
-    const why = sheet.fitting(["as cores share an image by rows", "as cores share an image", "between cores"], room - sheet.type);
+    const why = sheet.fitting(["within a piece, cores divide images by rows", "cores divide images by rows", "between cores"], room - sheet.type);
     sheet.text("halo.why", x + sheet.type, y + sheet.type * 1.2, why, { fill: "var(--ink2)" });
   }
   if (!isDone || !run.halo_macs) return;
   const macs = grouped(sheet.number("halo_macs", run.halo_macs));
-  sheet.text("macs", x, y + sheet.type * 2, sheet.fitting([`${macs} MACs are done twice`, `${macs} MACs twice`], room), { weight: 650, fill: "var(--ink)" });
+  sheet.text("macs", x, y + sheet.type * 2, sheet.fitting([`${macs} multiply-adds (MACs) are repeated`, `${macs} MACs are repeated`, `${macs} MACs again`], room), { weight: 650, fill: "var(--ink)" });
 }
 
 export const step6 = { ask: ASK, draw };

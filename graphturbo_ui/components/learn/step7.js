@@ -39,14 +39,18 @@ function draw(sheet, data, { knob, time, isRevealed }) {
   LANES.forEach((name, at) => {
     const isHidden = name === "free" && !isRevealed;
     const share = name === "free" ? phase(time, ASK, 0.88) : Math.min(1, time / (ASK - 0.03));
-    drawLane(sheet, { run: data.lanes[name], name, titles: titlesOf(name, data.rate), isHidden, cycles: share * longest, top: at * lane, lane, longest });
+    drawLane(sheet, { run: data.lanes[name], name, titles: titlesOf(name, data.rate, knob), isHidden, cycles: share * longest, top: at * lane, lane, longest });
   });
   sheet.ticks(longest, sheet.type > LARGE_TYPE ? 4000 : 2000, { left: labelled(sheet), right: WIDTH - LEFT, y: 2 * lane });
   drawGains(sheet, data, { top: 2 * lane + axis, height: gains, knob });
 }
 
-function titlesOf(name, rate) {
-  if (name === "free") return [`Without the fence; DRAM ${rate} bytes per cycle in both`, "Without the fence"];
+/** The lanes are of one bandwidth, whatever is chosen: they say so where it is another one. */
+function titlesOf(name, rate, knob) {
+  const drawn = `drawn at ${rate} bytes per cycle`;
+  const own = name === "free" ? "Without the fence" : "With a fence";
+  if (knob !== String(rate)) return [`${own}, ${drawn}`, own];
+  if (name === "free") return [own];
   return ["With a fence: a layer waits until the one before it has ended", "With a fence: a layer waits", "With a fence"];
 }
 
@@ -102,7 +106,7 @@ function ends(sheet, { run, name, left, scale, y }) {
   const isLarge = sheet.type > LARGE_TYPE;
   const right = left + run.cycles * scale;
   const after = grouped(sheet.number(`${name}_after`, run.after));
-  const stored = isLarge ? `${after}: result stored` : `last ${after} cycles: the result is stored`;
+  const stored = isLarge ? `stores: last ${after}` : `the result is stored: ${after} cycles after the last compute`;
   const x = right - sheet.roomFor(stored) - sheet.type;
   sheet.text(`${name}.after`, x + sheet.type, y, stored);
   sheet.rect(`${name}.after.key`, x, y - sheet.type * 0.68, sheet.type * 0.68, sheet.type * 0.68, { fill: "var(--store)" });

@@ -30,8 +30,9 @@ function stairs(sheet, data, { row, top, time }) {
   const scale = (half - labelled - numbered) / Math.max(...data.stairs.map(({ cycles }) => cycles));
   const right = half + 14;
   const kib = sheet.roomFor("348 KiB") + 10;
+  const head = isLarge ? "cycles" : `cycles, LB ${data.own_lb}`;
   const dramScale = (WIDTH - LEFT - right - kib) / Math.max(...data.stairs.map(({ dram }) => dram));
-  sheet.text("stairs.cycles", labelled, top - sheet.type * 0.45, "cycles", { fill: "var(--ink3)" });
+  sheet.text("stairs.cycles", labelled, top - sheet.type * 0.45, head, { fill: "var(--ink3)" });
   sheet.text("stairs.dram", right, top - sheet.type * 0.45, "DRAM", { fill: "var(--ink3)" });
   data.stairs.forEach((stair, at) => {
     const { key, cycles, dram, run } = stair;
@@ -52,7 +53,7 @@ function stairs(sheet, data, { row, top, time }) {
   sheet.line("bound", bound, top - 4, bound, top + data.stairs.length * row, { stroke: "var(--card)", "stroke-width": 3, layer: 2 });
   sheet.line("bound.dashes", bound, top - 4, bound, top + data.stairs.length * row, { stroke: "var(--ink)", "stroke-width": 1.5, "stroke-dasharray": "5 4", layer: 2 });
   const words = [`lower bound ${grouped(data.bound)}`, "lower bound"];
-  const after = labelled + sheet.roomFor("cycles") + 12;
+  const after = labelled + sheet.roomFor(head) + 12;
   sheet.text("bound.text", Math.max(bound, after), top - sheet.type * 0.45, sheet.fitting(words, half - Math.max(bound, after)), { fill: "var(--ink2)" });
 }
 
@@ -78,7 +79,9 @@ function curves(sheet, data, { top, knob, time, isRevealed }) {
   }
   if (drawn < 1) return;
   const rate = sheet.number("gb_rate", slowed >= 1 ? data.slow_rate : data.rate);
-  const words = [`GB moves ${rate} bytes per cycle`, `GB ${rate} bytes per cycle`];
+  const words = slowed >= 1
+    ? [`GB moves ${rate} bytes per cycle, and not ${data.rate} as before`, `GB ${rate} bytes per cycle, not ${data.rate}`, `GB ${rate} bytes per cycle`]
+    : [`GB moves ${rate} bytes per cycle`, `GB ${rate} bytes per cycle`];
   if (slowed > 0 && slowed < 1) return;
   sheet.text("rate", WIDTH - LEFT, top + sheet.type * 0.9, sheet.fitting(words, (right - left) * 0.75), { anchor: "end", fill: "var(--ink2)" });
   const { kib, a, b, slow_a: slowA, slow_b: slowB } = setting;
@@ -96,7 +99,7 @@ function axes(sheet, { x, y, left, right, bottom, points, most }) {
     sheet.line(`tick${kib}`, x(kib), bottom, x(kib), bottom + 5);
     sheet.text(`tick${kib}.text`, x(kib), bottom + sheet.type * 1.15, String(kib), { anchor: "middle", fill: "var(--ink3)", size: 0.9 });
   }
-  sheet.text("axis.x.name", (left + right) / 2, bottom + sheet.type * 2.2, sheet.fitting(["LB data per core, KiB", "LB per core, KiB"], right - left), { anchor: "middle", fill: "var(--ink2)" });
+  sheet.text("axis.x.name", (left + right) / 2, bottom + sheet.type * 2.2, sheet.fitting(["LB data per core, KiB; a tick is twice the one before", "LB data per core, KiB", "LB per core, KiB"], right - left), { anchor: "middle", fill: "var(--ink2)" });
 }
 
 /** A line from the right, where LB is large, to the left. */

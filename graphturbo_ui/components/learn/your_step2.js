@@ -28,7 +28,7 @@ function draw(sheet, data, { knob, time, isRevealed }) {
     `${data.group}: ${bytesText(sheet.number("whole_bytes", data.whole))} are live at once; a square is ${bytesText(data.unit)}`,
     `${data.group}: ${bytesText(data.whole)} live at once`,
   ], WIDTH - 16), { weight: 650, fill: "var(--ink)" });
-  sheet.rect("tray", tray.x - 3, tray.y - 3, tray.columns * grid.side + 6, tray.rows * grid.side + 6, { fill: "var(--track)", stroke: "var(--edge)", "stroke-width": 1.5, rx: 4 });
+  outline(sheet, tray, grid.side);
   pour(sheet, data, { grid, tray, top, pieces, poured });
   words(sheet, data, { tray, grid, pieces, poured });
   candidates(sheet, data, { isRevealed, time, pieces, top: foot + 6, text: bytesText });
@@ -37,10 +37,19 @@ function draw(sheet, data, { knob, time, isRevealed }) {
 /** The LBs of all cores as one tray, of as many squares as they have room for. */
 function trayOf(sheet, data, { side, squares: whole }, { top, foot }) {
   const squares = Math.max(1, Math.round(data.capacity / data.unit));
-  const high = Math.floor((foot - top - sheet.type * 2.2) / side); // rows that have room above the foot
+  const high = Math.floor((foot - top - sheet.type * 2.2) / side) - 1; // rows above the foot, one of them in part
   const columns = Math.max(Math.min(16, squares), Math.ceil(whole / high));
   const rows = Math.ceil(squares / columns);
   return { columns, rows, squares, x: (WIDTH - columns * side) / 2, y: foot - sheet.type * 1.9 - rows * side };
+}
+
+/** All the room of the tray: whole rows, and a last one that may be part of a row. */
+function outline(sheet, { x, y, columns, rows, squares }, side) {
+  const rest = squares % columns || columns;
+  const [left, right, step] = [x - 3, x + columns * side + 3, x + rest * side + 3];
+  const [top, bottom] = [y - 3, y + rows * side + 3];
+  const up = rest < columns ? `H${step}V${top + side}H${right}` : `H${right}`;
+  sheet.path("tray", `M${left} ${top}${up}V${bottom}H${left}Z`, { layer: 0, fill: "var(--track)", stroke: "var(--edge)", "stroke-width": 1.5 });
 }
 
 /** The squares of the first piece go into the tray; what has no room lies on top of it. */
@@ -62,11 +71,12 @@ function pour(sheet, data, { grid, tray, top, pieces, poured }) {
   }
 }
 
-/** The place of a square: in the tray, from its bottom row, and then above. */
-function spotOf({ x, y, columns, rows }, side, at) {
-  const row = Math.floor(at / columns);
-  const above = row >= rows ? 6 : 0;
-  return { x: x + (at % columns) * side, y: y + (rows - 1 - row) * side - above };
+/** The place of a square: in the tray, from its bottom row, and then above all of it. */
+function spotOf({ x, y, columns, rows, squares }, side, at) {
+  const isIn = at < squares;
+  const place = isIn ? at : at - squares;
+  const row = Math.floor(place / columns) + (isIn ? 0 : rows);
+  return { x: x + (place % columns) * side, y: y + (rows - 1 - row) * side - (isIn ? 0 : 8) };
 }
 
 function words(sheet, data, { tray, grid, pieces, poured }) {
@@ -78,7 +88,8 @@ function words(sheet, data, { tray, grid, pieces, poured }) {
   const bytes = data.candidates.find((each) => each.pieces === pieces)?.peak ?? data.whole;
   sheet.number("piece_bytes", bytes);
   const x = tray.x + tray.columns * grid.side + 16;
-  const lines = [bytesText(bytes), bytes > data.capacity ? "do not fit" : "fit"];
+  const over = bytes - data.capacity;
+  const lines = over > 0 ? [bytesText(over), "do not fit"] : [bytesText(bytes), "fit"];
   lines.forEach((line, at) => sheet.text(`verdict${at}`, x, tray.y + at * sheet.type * 1.15, line, { weight: 650, fill: "var(--ink)" }));
 }
 

@@ -68,7 +68,7 @@ function curves(sheet, data, { top, knob, time, isRevealed }) {
   const x = (factor) => left + ((Math.log2(factor) - first) / span) * (right - left);
   const y = (seconds) => bottom - (seconds / most) * (bottom - top - sheet.type * 1.6);
   sheet.line("axis.x", left, bottom, right, bottom);
-  sheet.text("axis.y.name", left - 6, top + sheet.type * 1.4, "time", { anchor: "end", fill: "var(--ink3)", size: 0.9 });
+  sheet.text("axis.y.name", left - 6, bottom - sheet.type * 1.1, "time", { anchor: "end", fill: "var(--ink3)", size: 0.9 });
   sheet.text("axis.y.zero", left - 6, bottom + sheet.type * 0.32, "0", { anchor: "end", fill: "var(--ink3)", size: 0.9 });
   for (const { factor, label } of data.points) {
     sheet.line(`tick${factor}`, x(factor), bottom, x(factor), bottom + 5);
