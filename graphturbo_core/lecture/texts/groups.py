@@ -47,8 +47,7 @@ STEP = LectureStep(
         1,
     ),
     question=LectureQuestion(
-        "As far as they fit, GB retains weights while pieces of one group run one after another."
-        " Which merge gives the fastest run?",
+        "Which merge gives the fastest run?",
         (
             LectureChoice("nothing"),
             LectureChoice("by the rule"),
@@ -56,10 +55,9 @@ STEP = LectureStep(
             LectureChoice("everything"),
             LectureChoice("g1 with g2", is_right=True),
         ),
-        "g1 with g2: {join_12.cycles} cycles, by the rule {full.cycles}. Its pieces run one after"
-        " another, so GB retains their weights: {join_12.weight_again_bytes} bytes of weights are"
-        " fetched again, by the rule {full.weight_again_bytes}, with everything in one group"
-        " {join_all.weight_again_bytes}.",
+        "g1 with g2: {join_12.cycles} cycles, by the rule {full.cycles}. Bytes of weights that are"
+        " fetched again: {join_12.weight_again_bytes}, by the rule {full.weight_again_bytes},"
+        " everything {join_all.weight_again_bytes}.",
     ),
     takeaway="The rule counts pieces, not cycles: a good guess, not an optimum.",
     belief="Bigger groups always win.",

@@ -28,7 +28,7 @@ function draw(sheet, data, { knob, time, isRevealed }) {
   const share = isRevealed ? phase(time, ASK, 0.7) : phase(time, 0.12, 0.3);
   const [from, to] = [cardPlaces(alone, width), cardPlaces(chosen.groups, width)];
   const places = from.map((x, at) => between(x, to[at], share));
-  sheet.text("head", LEFT, sheet.type * 1.05, sheet.fitting(["The number on a layer: the pieces that it is cut into on its own.", "On a layer: its number of pieces."], WIDTH - 16), { fill: "var(--ink2)" });
+  sheet.text("head", LEFT, sheet.type * 1.05, sheet.fitting(["On a layer: the pieces that it is cut into on its own. GB retains a group's weights while its pieces run, as far as they fit.", "On a layer: its own number of pieces. GB retains weights of a group as far as they fit.", "On a layer: its number of pieces."], WIDTH - 16), { fill: "var(--ink2)" });
   cards(sheet, data, { places, width, height, top, share });
   refusals(sheet, data, { places, width, height, top, groups: chosen.groups, share });
   names(sheet, data, { places, width, top: top + height + 6, share });

@@ -134,7 +134,7 @@ export default function () {
       equal(spansOf(MADE[7].data.lanes.free.intervals, "load"), [{ layer: "conv4", from: 0, to: 1000 }, { layer: "conv5", from: 1000, to: 2000 }, { layer: "conv6", from: 2000, to: 3000 }]);
       equal(widestOf([{ from: 0, to: 10 }, { from: 100, to: 150 }, { from: 160, to: 400 }]), { from: 100, to: 400 });
       equal([sheetOf(7).numbers.free_cycles, sheetOf(7, { time: STEPS[7].ask, isRevealed: false }).numbers.free_cycles], [4200, undefined]);
-      equal(sheetOf(7).marks.find(({ id }) => id === "free.after").text, "last 200 cycles: the result is stored");
+      equal(sheetOf(7).marks.find(({ id }) => id === "free.after").text, "the result is stored: 200 cycles after the last compute");
     },
     "step 8 has the slow GB only once it is asked for": () => {
       const before = sheetOf(8, { time: STEPS[8].ask, isRevealed: false, knob: "4" });
