@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -15,10 +18,13 @@ from graphturbo_core.cli.options import SweepTargets
 from graphturbo_core.cli.output import STDOUT, check_writable, list_rows, write_text_to
 from graphturbo_core.sweep.axes import Axis, axes_of, check_size
 from graphturbo_core.sweep.cluster import Scheduler, computed_on
-from graphturbo_core.sweep.points import Compute, Kept, computed_here, results_of
+from graphturbo_core.sweep.points import Compute, Kept, OnProgress, computed_here, results_of
 from graphturbo_core.sweep.table import sweep_csv, sweep_json
 from graphturbo_core.sweep.tasks import FAULT, OK, Row, check_faults, points_of, row_of, tasks_of
 from graphturbo_core.units import format_bytes, format_seconds, format_si
+
+LINE_SECONDS = 5
+"""Between two lines of progress where stderr is no terminal."""
 
 
 def write_sweep(job: Job, targets: SweepTargets) -> None:
@@ -36,13 +42,8 @@ def write_sweep(job: Job, targets: SweepTargets) -> None:
     points = points_of(axes, [each.strategy for each in job.requests])
     tasks = tasks_of(request, points)
     kept = Kept(None if targets.resume is None else Path(targets.resume))
-    with _progress() as progress:
-        bar = progress.add_task("runs", total=len(tasks))
-        results = results_of(
-            job.model_bytes, tasks, kept,
-            lambda done, total: progress.update(bar, completed=done, total=total),
-            _compute(targets),
-        )  # fmt: skip
+    with _progress() as tell:
+        results = results_of(job.model_bytes, tasks, kept, tell, _compute(targets))
     rows = [row_of(point, result) for point, result in zip(points, results, strict=True)]
     if targets.csv_to is not None:
         write_text_to(targets.csv_to, lambda: sweep_csv(axes, rows))
@@ -63,11 +64,31 @@ def _compute(targets: SweepTargets) -> Compute:
     return partial(computed_on, scheduler)
 
 
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )  # fmt: skip
+@contextmanager
+def _progress() -> Iterator[OnProgress]:
+    """A bar on a terminal; lines where stderr is none, which would show a bar at its end alone."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield told_in_lines(time.monotonic)
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
+        bar = progress.add_task("runs", total=None)
+        yield lambda done, total: progress.update(bar, completed=done, total=total)
+
+
+def told_in_lines(seconds_now: Callable[[], float]) -> OnProgress:
+    """Writes `3/8 runs` to stderr every `LINE_SECONDS` at most, and once all have run."""
+    due = seconds_now() + LINE_SECONDS
+
+    def tell(done: int, total: int) -> None:
+        nonlocal due
+        now = seconds_now()
+        if now >= due or done == total:
+            print(f"{done:,}/{total:,} runs", file=sys.stderr, flush=True)
+            due = now + LINE_SECONDS
+
+    return tell
 
 
 def _shown(axes: Sequence[Axis], rows: Sequence[Row]) -> list[dict[str, str]]:

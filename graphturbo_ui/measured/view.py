@@ -24,8 +24,8 @@ from graphturbo_ui.text import Sink, safe_text
 
 WIDGET = "measured_times"
 INTRO = (
-    "A CSV file with the columns layer and milliseconds: one row per layer, or per op of a "
-    "layer. Names are those of the table of layers; an op's name counts for its layer. Simulated "
+    "A CSV file with the columns layer and milliseconds (or ms): one row per layer, or per op of "
+    "a layer. Names are those of the table of layers; an op's name counts for its layer. Simulated "
     "is the time from a layer's first start to its last end in each kernel of one round on one "
     "cluster; layers that overlap share it."
 )

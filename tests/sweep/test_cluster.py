@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -172,6 +173,77 @@ def test_the_same_table_from_two_workers(tmp_path: Path, is_one_killed: bool) ->
             workers[0].kill()
         assert command.wait(timeout=120) == 0
     assert there.read_bytes() == here.read_bytes()
+
+
+def openssl(folder: Path, *words: str) -> None:
+    command = ["openssl", *words]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)  # our command
+
+
+def make_certificates(folder: Path) -> None:
+    """`own.pem` for 127.0.0.1 by the authority `ca.pem`, and `foreign.pem` by itself."""
+    new = ("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    for name in ("ca", "foreign"):
+        openssl(
+            folder, *new, "-subj", f"/CN={name}", "-days", "1",
+            "-keyout", f"{name}.key", "-out", f"{name}.pem",
+        )  # fmt: skip
+    openssl(
+        folder, *new, "-subj", "/CN=own", "-days", "1", "-CA", "ca.pem", "-CAkey", "ca.key",
+        "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
+        "-keyout", "own.key", "-out", "own.pem",
+    )  # fmt: skip
+
+
+def tls_words(folder: Path, name: str, ca: str = "--tls-ca") -> list[str]:
+    """The options that name the authority, a certificate and its key."""
+    files = {ca: "ca.pem", "--tls-cert": f"{name}.pem", "--tls-key": f"{name}.key"}
+    return [word for option, file in files.items() for word in (option, str(folder / file))]
+
+
+@contextmanager
+def tls_cluster(folder: Path) -> Iterator[str]:
+    """The address of a scheduler with one worker that take certificates of `ca.pem` alone."""
+    file = folder / "scheduler.json"
+    common = ["--protocol", "tls", "--host", "127.0.0.1", "--no-dashboard"]
+    common += tls_words(folder, "own", "--tls-ca-file")
+    with ExitStack() as stack:
+        stack.enter_context(process(
+            "distributed.cli.dask_scheduler", *common, "--port", "0",
+            "--scheduler-file", str(file),
+        ))  # fmt: skip
+        wait_for(file.exists)
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        stack.enter_context(process(
+            "distributed.cli.dask_worker", address, *common, "--nthreads", "1", "--no-nanny",
+            "--local-directory", str(folder),
+        ))  # fmt: skip
+        yield address
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes the certificates")
+@pytest.mark.usefixtures("forked_pools")
+def test_certificates_of_one_authority_are_needed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_certificates(tmp_path)
+    local, here = swept(str(tmp_path / "here.csv"))
+    assert main(local) == 0
+    with tls_cluster(tmp_path) as address:
+        assert address.startswith("tls://127.0.0.1:")
+        far, there = swept(
+            str(tmp_path / "there.csv"), "--scheduler", address, *tls_words(tmp_path, "own")
+        )
+        assert main(far) == 0
+        assert there.read_bytes() == here.read_bytes()
+        capsys.readouterr()
+        foreign, never = swept(
+            str(tmp_path / "never.csv"), "--scheduler", address, *tls_words(tmp_path, "foreign")
+        )
+        assert main(foreign) == 2
+        assert "SCHEDULER_UNREACHABLE" in capsys.readouterr().err
+        assert not never.exists()
 
 
 @pytest.mark.slow

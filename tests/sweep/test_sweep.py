@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from graphturbo_core.cli.commands import main
-from graphturbo_core.cli.sweep_output import _short
+from graphturbo_core.cli.sweep_output import _short, told_in_lines
 from graphturbo_core.errors import CapacityError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.variation import varied_profile
@@ -267,13 +267,30 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     target = tmp_path / "table.csv"
     assert main([*words, *vary, "--csv", str(target), "--json", "-"]) == 0
     assert target.read_text(encoding="utf-8") == sweep_csv(AXES, whole_rows())
-    assert capsys.readouterr().out == sweep_json(AXES, whole_rows())
+    out, err = capsys.readouterr()
+    assert out == sweep_json(AXES, whole_rows())
+    assert "8/8" in err
+    assert main([*words, *vary, "--csv", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert out == sweep_csv(AXES, whole_rows())
+    assert "8/8" in err
     assert main([*words, "--vary", "core.lb_data_bytes=16,65536"]) == 0
     shown = capsys.readouterr().out
     assert "TILE_T" in shown
     assert "lb_data_bytes" in shown
     assert main([*words, *vary, "--verify"]) == 2
     assert "VERIFY_SWEEP" in capsys.readouterr().err
+
+
+def test_progress_without_a_terminal_is_a_line_every_five_seconds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The sweep begins at 100 s; runs end 1, 6, 8, 10, 11 and 12 s later."""
+    clock = iter([100.0, 101.0, 106.0, 108.0, 110.0, 111.0, 112.0])
+    tell = told_in_lines(lambda: next(clock))
+    for done in range(1, 7):
+        tell(done, 6)
+    assert capsys.readouterr() == ("", "2/6 runs\n5/6 runs\n6/6 runs\n")
 
 
 def test_a_process_that_was_ended_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:

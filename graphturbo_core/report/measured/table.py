@@ -12,6 +12,8 @@ from graphturbo_core.report.report import Report
 
 LAYER, MILLISECONDS = "layer", "milliseconds"
 HEADER = (LAYER, MILLISECONDS)
+SHORT_MILLISECONDS = "ms"
+"""Taken for `milliseconds` in a header."""
 DELIMITERS = (",", ";")
 MAX_BYTES, MAX_ROWS, MAX_NAME = 2**20, 20_000, 500
 """Of a file, its rows, and a name (characters). Larger ones are refused; our choice."""
@@ -35,8 +37,9 @@ class MeasuredRow:
 def read_measured(data: bytes, where: str) -> tuple[MeasuredRow, ...]:
     """The rows with a time, in the file's order; rows with an empty time were not measured.
 
-    The first line names the columns `layer` and `milliseconds`, in any order and case. Cells are
-    separated by commas or semicolons; between semicolons a number may have a decimal comma.
+    The first line names the columns `layer` and `milliseconds` (or `ms`), in any order and case.
+    Cells are separated by commas or semicolons; between semicolons a number may have a decimal
+    comma.
 
     Raises:
         MeasurementError: too large, no text, another header, a wrong row, or no time at all.
@@ -93,13 +96,19 @@ def _rows(reader: Iterator[list[str]], delimiter: str, where: str) -> Iterator[M
 
 def _columns(header: Sequence[str], where: str) -> tuple[int, int]:
     """Where name and time stand."""
-    names = [cell.strip().lower() for cell in header]
+    names = [_column(cell) for cell in header]
     if sorted(names) != sorted(HEADER):
         shown = ", ".join(_shown(cell) for cell in header[:6]) or "nothing"
         what = f"the first line has {shown}, not the columns {LAYER} and {MILLISECONDS}"
         change = f"begin with the line {','.join(HEADER)} and leave other columns out"
         raise MeasurementError("MEASURED_HEADER", what, where, change)
     return names.index(LAYER), names.index(MILLISECONDS)
+
+
+def _column(cell: str) -> str:
+    """The full name of a column."""
+    name = cell.strip().lower()
+    return MILLISECONDS if name == SHORT_MILLISECONDS else name
 
 
 def _check_name(name: str, line: int, where: str, seen: dict[str, int]) -> None:

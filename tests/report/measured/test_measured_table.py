@@ -35,6 +35,8 @@ def test_rows_have_their_line() -> None:
         "layer;milliseconds\na;1,5\n",
         'layer,milliseconds\n"a","1.5"\n',
         "layer,milliseconds\na,1.5",
+        "layer,ms\na,1.5\n",
+        "MS;layer\n1,5;a\n",
     ],
 )
 def test_forms_that_are_read(text: str) -> None:
@@ -51,7 +53,10 @@ def test_an_empty_time_is_not_measured() -> None:
     assert refusal("layer,milliseconds\na,\n").code == "MEASURED_EMPTY"
 
 
-@pytest.mark.parametrize("head", ["", "a,1.5\n", "layer,ms\n", "layer\n", "layer,milliseconds,x\n"])
+@pytest.mark.parametrize(
+    "head",
+    ["", "a,1.5\n", "layer,s\n", "layer\n", "layer,milliseconds,x\n", "ms,milliseconds\n"],
+)
 def test_another_header_is_refused(head: str) -> None:
     error = refusal(f"{head}b,2\n" if head else "")
     assert error.code == "MEASURED_HEADER"

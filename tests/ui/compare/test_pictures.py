@@ -17,6 +17,7 @@ from graphturbo_ui.compare.picture import picture_html
 from graphturbo_ui.compare.run_table import grouping_rows, run_rows
 from graphturbo_ui.compare.scales import Scales
 from graphturbo_ui.compare.waterfall import paper_text, waterfall_html
+from graphturbo_ui.palette import CAUSE_COLOURS
 from tests.comparison.runs import PAPER, grouped, made_up
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -43,6 +44,26 @@ def test_parts_have_hues_in_their_order_and_a_run_without_parts_is_grey() -> Non
     grey = re.findall(r"flex-grow:([0-9.]+);background:(var\(--\w+\))", picture_html([FAST], {}))
     assert grey == [("1000.00", "var(--rest)")]
     assert "not divided" in picture_html([FAST], {})
+
+
+def test_bytes_have_the_colours_of_their_causes() -> None:
+    """Of 4,000 bytes 1,000 are input, 500 output, 2,000 weights, 500 activations."""
+    ledger = {"activation": 500, "weight_first": 2000, "output": 500, "input": 1000, "spill": 0}
+    run = made_up("tvm@16", 8e-3, dram_ledger=ledger, dram_read_bytes=3000, dram_write_bytes=1000)
+    found = re.findall(r"flex-grow:([0-9.]+);background:(#\w+)", picture_html([run], {}))
+    shares = {"input": 250, "output": 125, "weight_first": 500, "activation": 125}
+    assert found == [(f"{share}.00", CAUSE_COLOURS[cause]) for cause, share in shares.items()]
+
+
+def test_engines_and_the_bound_fill_their_share_and_no_more() -> None:
+    """No share is that of the move engines; a bar of 120 % is full. 2 ms of 8 ms is a quarter."""
+    busy = {"matrix": 0.5, "vector": 0.051, "dma": 1.2}
+    html = picture_html([made_up("tvm@16", 8e-3, utilization=busy, lower_bound_s=2e-3)], {})
+    found = re.findall(r'class="share" style="--w:([0-9.]+);[^>]*>([^<]*)<', html)
+    texts = ["50 %", "5 %", "0 %", "120 %", "25 %"]
+    assert found == list(
+        zip(["0.5000", "0.0510", "0.0000", "1.0000", "0.2500"], texts, strict=True)
+    )
 
 
 def test_a_short_bar_keeps_its_parts() -> None:

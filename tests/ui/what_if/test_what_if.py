@@ -85,6 +85,13 @@ def speeds(name: str, *found: float) -> Series:
     return series(name, *map(answer, found))
 
 
+def test_every_metric_by_hand() -> None:
+    """10 samples/s; 8 samples in 800 ms; 2 MiB of 8 samples; a half; 400 ms of 800 ms."""
+    figures = answer(10, dram_mib=2).figures
+    values = [metric.value(figures) for metric in METRICS]
+    assert values == pytest.approx([10, 800, 0.25, 50, 50])
+
+
 def test_a_span_has_each_number_once_and_the_chips_own() -> None:
     assert GB.numbers == (2**19, 2**20, 2**21, 2**22)
     assert GB.texts == ("512 KiB", "1 MiB", "2 MiB", "4 MiB")

@@ -9,11 +9,14 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from graphturbo_core.comparison.comparison_file import read_comparison, write_comparison
-from tests.comparison.runs import run_of
+from graphturbo_core.export.files import json_text
+from graphturbo_core.report.json_form import json_form
+from tests.comparison.runs import PAPER, made_up, report_of, run_of
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
 from tests.ui.browser.pages.compare_page import (
     SMALL,
+    TABLE,
     await_runs,
     button,
     give_file,
@@ -27,6 +30,9 @@ from tests.ui.contrast import faint_texts
 from tests.ui.type_size import least_type
 
 pytestmark = pytest.mark.browser
+
+HEAD_OF_A_FIGURE = {"x": 500, "y": 18}
+"""A column's heading in the table of runs; a click on it sorts."""
 
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
@@ -89,6 +95,40 @@ def test_rows_are_ticked_named_noted_pinned_moved_removed_and_brought_back(visit
     assert "ours" in names(visit)
 
 
+@pytest.mark.parametrize("visit", ["dark"], indirect=True)
+def test_cluster_batches_chips_and_another_model_are_added(visit: AppPage) -> None:
+    open_compare(visit)
+    button(visit, "Add more").click()
+    for several in ("Cluster batches", "All chips"):
+        visit.page.get_by_role("button", name=several).click()
+    visit.page.keyboard.press("Escape")
+    rows = visit.page.locator(".compare-rows .who")
+    expect(rows.filter(has_text="ascend910").first).to_be_visible()
+    expect(visit.page.locator(".st-key-compare_waiting")).to_have_count(0)
+    visit.rest()
+    count = rows.count()
+    assert count > 4
+    visit.choose("Model", "dlrm")
+    press(visit, "Add A and B")
+    await_runs(visit, count + 2)
+    expect(rows.filter(has_text="dlrm").first).to_be_visible()
+    assert faint_texts(visit.page) == []
+    assert serious_faults(visit) == []
+
+
+def test_a_sorted_table_ticks_the_row_that_it_shows(visit: AppPage) -> None:
+    open_compare(visit)
+    assert names(visit) == ["tvm@2", "graphturbo@2"]
+    table = visit.page.locator(TABLE).last
+    for _ in range(2):
+        table.click(position=HEAD_OF_A_FIGURE)  # type: ignore[arg-type]
+    expect(table.locator("tbody tr").first).to_contain_text("graphturbo@2")
+    tick(visit, 0, 1)
+    expect(visit.page.get_by_role("textbox", name="Name")).to_have_value("graphturbo@2")
+    press(visit, "Pin")
+    expect(visit.page.locator(".compare-rows .who b")).to_have_text(["graphturbo@2", "tvm@2"])
+
+
 def test_two_ticked_rows_differ_in_words_and_open_in_explore(visit: AppPage) -> None:
     open_compare(visit)
     press(visit, "Add the ladder")
@@ -123,6 +163,31 @@ def test_a_comparison_is_saved_and_opened_again(visit: AppPage, tmp_path: Path) 
     await_runs(visit, 3)
     assert names(visit)[2] == "<b>old</b>"
     expect(visit.page.locator(".compare-rows .old")).to_have_text("v0.0.1")
+
+
+@pytest.mark.parametrize("visit", ["dark"], indirect=True)
+def test_a_saved_report_and_the_papers_ladder_are_opened(visit: AppPage, tmp_path: Path) -> None:
+    """The paper's steps over its gb: 1.09, 4.27 and 7.95 over 0.73."""
+    open_compare(visit)
+    report, steps = tmp_path / "report.json", tmp_path / "ladder.json"
+    report.write_text(json_text(json_form(report_of("graphturbo:gb@2"))), encoding="utf-8")
+    give_file(visit, report, row(visit, "graphturbo:gb@2"))
+    await_runs(visit, 3)
+    times = {"gb": 8e-3, "lb": 4e-3, "order": 5e-3, "full": 2e-3}
+    runs = [
+        made_up(f"graphturbo:{level}@16", each, cluster_batch=16, **PAPER)
+        for level, each in times.items()
+    ]
+    steps.write_text(write_comparison(runs), encoding="utf-8")
+    ladder = visit.page.locator(".ladder-rows")
+    give_file(visit, steps, ladder)
+    await_runs(visit, 7)
+    expect(ladder.locator(".stair.paper .end")).to_have_text(
+        ["paper 1×", "paper 1.49×", "paper 5.85×", "paper 10.9×"]
+    )
+    expect(ladder.locator(".loss")).to_have_count(1)
+    assert faint_texts(visit.page) == []
+    assert serious_faults(visit) == []
 
 
 def test_a_file_that_is_no_comparison_is_refused(visit: AppPage, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
+from tests.ui.contrast import faint_texts
 
 pytestmark = pytest.mark.browser
 
@@ -48,6 +49,7 @@ def test_a_filled_template_is_drawn_and_a_dot_selects(visit: AppPage, request) -
     visit.rest()
     visit.page.wait_for_timeout(500)
     visit.shoot(f"measured-{request.node.callspec.params['visit']}")
+    assert faint_texts(visit.page) == []
     assert serious_faults(visit) == []
     dots.nth(2).click(force=True)
     selected = visit.await_scene(MAP, "scene.selected.startsWith('b-layer-')")["selected"]
@@ -59,14 +61,14 @@ def test_a_filled_template_is_drawn_and_a_dot_selects(visit: AppPage, request) -
 
 def test_a_refused_file_leaves_the_times_before(visit: AppPage) -> None:
     open_box(visit)
-    give(visit, "layer,ms\nstem/conv,1\n")
+    give(visit, "layer,seconds\nstem/conv,1\n")
     expect(
         visit.page.get_by_text("Begin with the line", exact=False).or_(
             visit.page.get_by_text("begin with the line", exact=False)
         )
     ).to_be_visible()
     expect(visit.page.get_by_text("No times yet.")).to_be_visible()
-    give(visit, "layer,milliseconds\nstem/conv,1\nnothing,2\n")
+    give(visit, "layer,ms\nstem/conv,1\nnothing,2\n")
     expect(visit.page.get_by_text("1 row without a layer")).to_be_visible()
     expect(visit.page.get_by_text("1 layer matched, 3 are needed").first).to_be_visible()
     give(visit, "layer,milliseconds\nstem/conv,fast\n")

@@ -148,6 +148,7 @@ def test_a_row_opens_in_explore_with_its_runs(visit: AppPage) -> None:
     explore.page.close()
 
 
+@BOTH
 def test_a_bar_shows_its_run(visit: AppPage) -> None:
     open_page(visit, "?row=throughput.full.A")
     bars = visit.page.locator(".js-plotly-plot").nth(2).locator(".trace.bars .point path")
@@ -155,6 +156,12 @@ def test_a_bar_shows_its_run(visit: AppPage) -> None:
     expect(visit.page.get_by_text("graphturbo.binding: literal:")).to_be_visible()
     link = visit.page.get_by_role("link", name="Open this run in Explore")
     expect(link).to_have_attribute("href", re.compile("set_b=graphturbo.binding%3Dliteral"))
+    visit.page.get_by_role("button", name="Filter").click()
+    visit.page.get_by_role("button", name="not reproduced", exact=True).click()
+    expect(points(visit, 0, 0)).to_have_count(7)
+    visit.rest()
+    assert faint_texts(visit.page) == []
+    assert serious_faults(visit) == []
 
 
 def test_the_menu_leads_there(visit: AppPage) -> None:

@@ -71,6 +71,7 @@ def test_marks_are_those_of_the_two_plans(visit: AppPage) -> None:
     assert least_type(visit.page, ".plan-diff") >= 11
 
 
+@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 def test_only_what_changed_is_a_toggle_that_a_link_restores(visit: AppPage) -> None:
     found = open_pair(visit)
     found.get_by_role("checkbox", name="Show only what changed").check()
@@ -78,6 +79,7 @@ def test_only_what_changed_is_a_toggle_that_a_link_restores(visit: AppPage) -> N
     assert folds(plan_changes(report_of(A), report_of(B))) == [[12, 12]]
     assert [row["isShut"] for row in shown["rows"]] == [False] * 12 + [True]
     expect(found.get_by_text("1 layer the same in both")).to_be_visible()
+    assert faint_texts(visit.page) == []
     visit.page.wait_for_function("() => location.search.includes('changed=1')")
     visit.rest()
     link = visit.link()

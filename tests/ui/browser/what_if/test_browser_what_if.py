@@ -13,12 +13,18 @@ from graphturbo_core.pipeline import RunRequest, run_report
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
 from tests.ui.browser.what_if.what_if_page import BOTH, SMALL, THUMB, heading, open_page, settle
-from tests.ui.contrast import faint_texts
+from tests.ui.contrast import Faint, faint_texts
 
 pytestmark = pytest.mark.browser
 
 HELP = "ask=What+would+help+most"
 SIZES = "ask=Smallest+LB+and+GB"
+TWO_MODELS = "models=teaching-resnet&models=dlrm&lb_values=128,256&gb_values=1,2"
+HALVES = "over=×1/2&over=×1&over2=×1/2&over2=×1"
+
+
+def unreadable(visit: AppPage) -> list[Faint]:
+    return [found for found in faint_texts(visit.page) if THUMB not in found.where]
 
 
 @BOTH
@@ -29,13 +35,17 @@ def test_the_pictures_of_all_questions(visit: AppPage, request: pytest.FixtureRe
         ("map", "vary=LB+size&vary2=DRAM+bandwidth&over=×1/4&over=×1", "in all"),
         ("help", HELP, "as fast"),
         ("sizes", SIZES, "of the speed of teaching-resnet"),
+        ("twice", f"{HELP}&change=twice", "as fast"),
+        ("models", f"{SIZES}&{TWO_MODELS}", "all 2 models"),
+        ("batch", "vary=Batch&figure=Matrix+utilisation", "^Batch: "),
+        ("cluster-batch", "vary=Cluster+batch", "^Cluster batch: "),
+        ("clusters", f"vary=Clock&vary2=Clusters&figure=Time&{HALVES}", "in all 9 cells"),
     ):
         open_page(visit, query)
         heading(visit, re.compile(words))
         visit.page.wait_for_timeout(500)
         visit.shoot(f"what-if-{name}-{scheme}")
-        faint = [found for found in faint_texts(visit.page) if THUMB not in found.where]
-        assert faint == []
+        assert unreadable(visit) == []
         assert serious_faults(visit) == []
 
 
@@ -94,12 +104,16 @@ def test_a_wrong_link_is_said(visit: AppPage) -> None:
     heading(visit, re.compile("GB size: "))
 
 
+@BOTH
 def test_a_point_is_picked_and_its_chip_used(visit: AppPage) -> None:
     open_page(visit, "vary=GB+size&over=×1/2&over=×1")
     point = visit.page.locator(".scatterlayer .trace").nth(1).locator(".point").nth(0)
     point.click(force=True)
     picked = visit.page.locator(".st-key-what_if_picked")  # a label on the point has it too
     expect(picked.get_by_text("GB size 1 MiB")).to_be_visible()
+    visit.rest()
+    assert unreadable(visit) == []
+    assert serious_faults(visit) == []
     visit.page.get_by_role("button", name="Use this chip and batch").click()
     settle(visit)
     expect(visit.page.locator(".bar-facts")).to_contain_text("GB 1 MiB")

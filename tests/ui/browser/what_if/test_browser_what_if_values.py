@@ -129,6 +129,8 @@ def test_a_search_is_chosen_and_cancelled(visit: AppPage) -> None:
     expect(visit.page).to_have_url(re.compile("runs=layerwise&runs=best"))
     visit.page.get_by_role("button", name="Cancel").click()
     expect(visit.page.get_by_text("2 of 4 runs computed.")).to_be_visible()
+    drawn = visit.page.locator(".scatterlayer .trace").first.locator(".point")
+    expect(drawn).to_have_count(2)
     expect(visit.page.get_by_role("button", name="Go on")).to_be_visible()
     visit.rest()
     strategies.press("Backspace")  # takes the last one away

@@ -48,7 +48,7 @@ def test_a_file_that_is_no_longer_kept_is_kept_again_while_the_session_has_it() 
     assert kept.data == TEXT.encode()
 
 
-@pytest.mark.parametrize("data", [b"layer,ms\nx,1\n", b"\x89ONNX", b"x" * 2**21])
+@pytest.mark.parametrize("data", [b"layer,seconds\nx,1\n", b"\x89ONNX", b"x" * 2**21])
 def test_an_upload_of_another_kind_is_noted_and_not_named(data: bytes) -> None:
     app = begun(store.upload_store().put("<b>", data))
     assert app.session_state["notes"] == (TIMES_GONE,)
@@ -56,7 +56,7 @@ def test_an_upload_of_another_kind_is_noted_and_not_named(data: bytes) -> None:
 
 
 def test_a_refused_file_is_not_kept() -> None:
-    data = b"layer,ms\nnever,1\n"
+    data = b"layer,seconds\nnever,1\n"
     with pytest.raises(Exception, match="columns layer and milliseconds"):
         MeasuredFile.of(data, "mine.csv")
     digest = store.UploadStore(lambda: 0.0).put("x", data)
