@@ -34,6 +34,8 @@ BROWSER_PORT ?= 8501
 unexport PYTHONDONTWRITEBYTECODE
 # A worker begins with half of the tests, in their order, and takes some of the other's at the end.
 PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
+# Browsers wait for pages more than they compute: a third worker has the cores while two wait.
+BROWSER_PYTEST := $(PYTHON) -m pytest -n 3 --dist worksteal
 CHECKS := compiled types lint check-samples docs
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
