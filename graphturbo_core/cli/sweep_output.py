@@ -69,7 +69,7 @@ def _progress() -> Iterator[OnProgress]:
     """A bar on a terminal; lines where stderr is none, which would show a bar at its end alone."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield told_in_lines(time.monotonic)
+        yield progress_lines(time.monotonic)
         return
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
@@ -77,7 +77,7 @@ def _progress() -> Iterator[OnProgress]:
         yield lambda done, total: progress.update(bar, completed=done, total=total)
 
 
-def told_in_lines(seconds_now: Callable[[], float]) -> OnProgress:
+def progress_lines(seconds_now: Callable[[], float]) -> OnProgress:
     """Writes `3/8 runs` to stderr every `LINE_SECONDS` at most, and once all have run."""
     due = seconds_now() + LINE_SECONDS
 

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from graphturbo_core.cli.commands import main
-from graphturbo_core.cli.sweep_output import _short, told_in_lines
+from graphturbo_core.cli.sweep_output import _short, progress_lines
 from graphturbo_core.errors import CapacityError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.variation import varied_profile
@@ -287,7 +287,7 @@ def test_progress_without_a_terminal_is_a_line_every_five_seconds(
 ) -> None:
     """The sweep begins at 100 s; runs end 1, 6, 8, 10, 11 and 12 s later."""
     clock = iter([100.0, 101.0, 106.0, 108.0, 110.0, 111.0, 112.0])
-    tell = told_in_lines(lambda: next(clock))
+    tell = progress_lines(lambda: next(clock))
     for done in range(1, 7):
         tell(done, 6)
     assert capsys.readouterr() == ("", "2/6 runs\n5/6 runs\n6/6 runs\n")
