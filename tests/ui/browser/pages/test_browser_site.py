@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from benchmarks.site import __main__ as command
-from tests.conftest import find_browser
-from tests.ui.app_server import browser_of
 
 pytestmark = pytest.mark.browser
 
@@ -27,20 +25,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def reader(request: pytest.FixtureRequest) -> Iterator[tuple[Page, list[str]]]:
-    """A page of a browser without a server, and all that went wrong on it."""
-    path = find_browser()
-    assert path is not None
+def reader(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A page without a server, and all that went wrong on it."""
     scheme, (width, height) = request.param
     faults_seen: list[str] = []
-    with browser_of(path) as browser:
-        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-        page.on("console", lambda message: faults_seen.append(message.text))
-        page.on("pageerror", lambda error: faults_seen.append(str(error)))
-        sent: list[str] = []
-        page.on("request", lambda request: sent.append(request.url))
-        yield page, faults_seen
-        assert [url for url in sent if not url.startswith(("file:", "data:"))] == []
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page.on("console", lambda message: faults_seen.append(message.text))
+    page.on("pageerror", lambda error: faults_seen.append(str(error)))
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    yield page, faults_seen
+    page.close()
+    assert [url for url in sent if not url.startswith(("file:", "data:"))] == []
 
 
 @pytest.mark.parametrize(
