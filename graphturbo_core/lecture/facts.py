@@ -9,7 +9,13 @@ from json import loads
 from math import ceil
 
 from graphturbo_core.lecture.results import LectureResult, LectureResults
-from graphturbo_core.lecture.runs import COARSE, GB, LB, RUNS
+from graphturbo_core.lecture.runs import (
+    COARSE,
+    GB,
+    GB_FOR_WEIGHTS,
+    LB,
+    RUNS,
+)
 
 KIB = 1024
 DECIMAL_BELOW = 10
@@ -216,6 +222,7 @@ def _order(results: LectureResults) -> Iterator[tuple[str, str]]:
     yield "breadth_line", " ".join(kib(kernel.parked_bytes) for kernel in breadth.kernels)
     for name, size in (("smallest", 10), ("small", 16), ("large", 32)):
         yield f"gb_{name}_kib", kib(RUNS[f"depth_gb{size}"].chip[GB])
+    yield "gb_weights_kib", kib(GB_FOR_WEIGHTS)
 
 
 def _overlap(results: LectureResults) -> Iterator[tuple[str, str]]:

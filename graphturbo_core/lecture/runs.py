@@ -22,6 +22,8 @@ GB_KIB = (10, 12, 16, 20, 24, 32)
 DRAM_BYTES_PER_CYCLE = (1, 2, 4, 8, 16, 32)
 LB_BYTES = (1024, 1280, 1536, 2048, 3072, 4096, 6144, 8192, 12288)
 BASE_GB_KIB, BASE_DRAM, BASE_LB = 24, 4, 4096
+GB_FOR_WEIGHTS = 8192
+"""Bytes of GB that wait for tiles of weights on their way; a test compares it with the budget."""
 SLOW_GB = 4
 """Bytes per cycle of a chip whose GB is as slow as its DRAM, half of the lecture's."""
 """The chip's own numbers; a test compares them with the profile."""

@@ -17,6 +17,7 @@ from graphturbo_core.lecture.runs import (
     COARSE,
     FINE,
     GB,
+    GB_FOR_WEIGHTS,
     KIB,
     LB,
     LB_BYTES,
@@ -143,7 +144,8 @@ def ordering(step: LectureStep, found: LectureResults) -> Picture:
                 "breadth": _lane(found.runs[setting.runs[1]]),
             }
             for setting in step.knob.settings
-        }
+        },
+        "for_weights": GB_FOR_WEIGHTS,
     }
 
 

@@ -7,7 +7,9 @@ from math import prod
 import pytest
 
 from graphturbo_core.errors import GraphTurboError, InvariantError
+from graphturbo_core.hardware.memory_budget import memory_budget
 from graphturbo_core.hardware.profile import load_profile
+from graphturbo_core.hardware.tile_rules import DEFAULT_RULES
 from graphturbo_core.lecture import results as results_module
 from graphturbo_core.lecture.compute import compute_results, compute_run
 from graphturbo_core.lecture.links import explore_link
@@ -18,6 +20,7 @@ from graphturbo_core.lecture.runs import (
     BASE_LB,
     CHIP,
     DRAM_BYTES_PER_CYCLE,
+    GB_FOR_WEIGHTS,
     GB_KIB,
     KIB,
     LB_BYTES,
@@ -53,6 +56,7 @@ def test_the_file_is_what_the_command_writes(
 def test_the_chip_has_the_numbers_that_runs_leave_out() -> None:
     chip = load_profile(CHIP)
     assert (chip.gb_bytes, chip.lb_data_bytes) == (BASE_GB_KIB * KIB, BASE_LB)
+    assert memory_budget(chip, DEFAULT_RULES).gb_weight_ring_bytes == GB_FOR_WEIGHTS
     assert chip.clusters == 1
     assert chip.dram_bandwidth == BASE_DRAM * chip.clock_hz
     assert {BASE_GB_KIB} < set(GB_KIB)

@@ -52,6 +52,7 @@ STEP = LectureStep(
     notes=(
         "GB in KiB after each kernel, depth first: {depth_line}. Breadth first: {breadth_line}.",
         "Depth first takes the newest piece of a stack: the last image's piece runs before others.",
+        "GB has {gb_weights_kib} KiB for tiles of weights on their way; results wait in the rest.",
         "At {gb_smallest_kib} KiB both orders store results to DRAM, breadth first"
         " {breadth_gb10.activation_kib} KiB, depth first {depth_gb10.activation_kib} KiB.",
         "Next question: where exactly does a result wait?",

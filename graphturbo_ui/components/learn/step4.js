@@ -18,9 +18,10 @@ export function parkedSquares(parked) {
 }
 
 /** What the names of kernels and the trays mean: by one kernel, as an example. */
-function words({ name }, capacity) {
+function words({ name }, capacity, weights) {
   const [group, piece] = name.split("/");
   return [
+    `${name}: piece ${piece} of group ${group}. Above a kernel: what waits in GB (${kibText(capacity)}) when it ends; grey: ${kibText(weights)} for weights.`,
     `${name}: piece ${piece} of group ${group}. Above a kernel: GB (${kibText(capacity)}) when it ends, and what waits.`,
     `${name}: piece ${piece} of ${group}. Above: GB, ${kibText(capacity)}.`,
   ];
@@ -34,18 +35,18 @@ function draw(sheet, data, { knob, time, isRevealed }) {
   const lane = (sheet.height - axis - worded) / LANES.length;
   const capacity = sheet.number("capacity_bytes", pair.capacity);
   const example = pair.breadth.kernels.find(({ name }) => !name.endsWith("/1")) ?? pair.breadth.kernels[0];
-  sheet.text("words", LEFT, sheet.type * 1.05, sheet.fitting(words(example, capacity), WIDTH - 2 * LEFT), { fill: "var(--ink2)" });
+  sheet.text("words", LEFT, sheet.type * 1.05, sheet.fitting(words(example, capacity, data.for_weights), WIDTH - 2 * LEFT), { fill: "var(--ink2)" });
   const first = Math.min(1, time / (ASK - 0.02)) * longest;
   const second = phase(time, ASK, 0.97) * longest;
   LANES.forEach(([name, title], at) => {
     const isHidden = name === "depth" && !isRevealed;
     const cycles = name === "depth" && isRevealed && time > ASK ? second : first;
-    drawLane(sheet, { run: pair[name], name, title, isHidden, cycles, capacity, top: worded + at * lane, lane, longest });
+    drawLane(sheet, { run: pair[name], name, title, isHidden, cycles, capacity, weights: data.for_weights, top: worded + at * lane, lane, longest });
   });
   sheet.ticks(longest, sheet.type > 26 ? 10_000 : 5_000, { left: LEFT, right: WIDTH - LEFT, y: sheet.height - axis });
 }
 
-function drawLane(sheet, { run, name, title, isHidden, cycles, capacity, top, lane, longest }) {
+function drawLane(sheet, { run, name, title, isHidden, cycles, capacity, weights, top, lane, longest }) {
   const boxHeight = Math.max(32, sheet.type * 1.2);
   const boxTop = top + lane - boxHeight - sheet.type * 0.45;
   const floor = boxTop - 7;
@@ -65,7 +66,7 @@ function drawLane(sheet, { run, name, title, isHidden, cycles, capacity, top, la
     const left = Math.min(WIDTH - LEFT - COLUMNS * SQUARE, (x0 + x1) / 2 - (COLUMNS * SQUARE) / 2);
     const rise = phase(cycles, kernel.to, kernel.to + longest * 0.035);
     const brim = floor - Math.ceil(capacity / KIB / COLUMNS) * SQUARE;
-    glass(sheet, `${name}.tray${at}`, left, floor, capacity / KIB);
+    glass(sheet, `${name}.tray${at}`, left, floor, { squares: capacity / KIB, weights: weights / KIB });
     if (at === 0 && brim - 8 > top + sheet.type * 2) {
       sheet.text(`${name}.brim`, left, brim - 8, `GB ${kibText(capacity)}`, { fill: "var(--ink2)" });
     }
@@ -79,8 +80,12 @@ function drawLane(sheet, { run, name, title, isHidden, cycles, capacity, top, la
   });
 }
 
-/** GB with all its room, open at the top: whole rows, and a last one that may be part of a row. */
-function glass(sheet, id, left, floor, squares) {
+/** GB with all its room: whole rows, and a last one that may be part of a row; its top is for weights. */
+function glass(sheet, id, left, floor, { squares, weights }) {
+  for (let at = squares - weights; at < squares; at += 1) {
+    const spot = { x: left + (at % COLUMNS) * SQUARE, y: floor - (Math.floor(at / COLUMNS) + 1) * SQUARE };
+    sheet.rect(`${id}.weights${at}`, spot.x, spot.y, SQUARE, SQUARE, { layer: 1, fill: "var(--edge)", opacity: 0.5 });
+  }
   const [rows, rest] = [Math.floor(squares / COLUMNS), squares % COLUMNS];
   const [top, right, step] = [floor - rows * SQUARE, left + COLUMNS * SQUARE, left + rest * SQUARE];
   const up = rest ? `V${top - SQUARE}H${step}V${top}` : `V${top}`;

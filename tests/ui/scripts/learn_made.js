@@ -64,7 +64,7 @@ export const MADE = {
       ],
     },
   },
-  4: { knob: "24", data: { runs: { 24: { capacity: 24 * KIB, breadth: lane(4000, [[1, 2], [1, 2, 3, 4], [1, 2], []]), depth: lane(3800, [[1, 2], [1, 2], [1], []], 3 * KIB) } } } },
+  4: { knob: "24", data: { for_weights: 8 * KIB, runs: { 24: { capacity: 24 * KIB, breadth: lane(4000, [[1, 2], [1, 2, 3, 4], [1, 2], []]), depth: lane(3800, [[1, 2], [1, 2], [1], []], 3 * KIB) } } } },
   5: {
     knob: "near",
     data: {
