@@ -42,7 +42,7 @@ def names_of(runs: Runs) -> str:
     return "".join(runs)
 
 
-def told(make: Callable[..., T], runs: Runs) -> T:
+def of_runs(make: Callable[..., T], runs: Runs) -> T:
     """`make(*reports, names=…)`: what it gives of these runs under their names."""
     return make(*reports_of(runs), names=names_of(runs))
 
@@ -91,7 +91,7 @@ def table_to_pick(
         if not box.open:
             return
         rows = view(f"table {name}", make, runs)[: tables.MAX_ROWS]
-        targets = told(stands_for, runs)[: tables.MAX_ROWS]
+        targets = of_runs(stands_for, runs)[: tables.MAX_ROWS]
         reports = {run: found.report for run, found in runs.items()}
         selected = state.selection()
         ticked = [row for row, target in enumerate(targets) if target == selected]

@@ -9,13 +9,7 @@ from json import loads
 from math import ceil
 
 from graphturbo_core.lecture.results import LectureResult, LectureResults
-from graphturbo_core.lecture.runs import (
-    COARSE,
-    GB,
-    GB_FOR_WEIGHTS,
-    LB,
-    RUNS,
-)
+from graphturbo_core.lecture.runs import COARSE, GB, GB_FOR_WEIGHTS, LB, RUNS
 
 KIB = 1024
 DECIMAL_BELOW = 10

@@ -11,7 +11,7 @@ from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.session import state
-from graphturbo_ui.shown import names_of, reports_of, selected_ops, told, view
+from graphturbo_ui.shown import names_of, of_runs, reports_of, selected_ops, view
 
 KEYS = """
 A column of pixels is filled for the share of its time that the engine is busy. Ctrl or ⌘ + wheel
@@ -27,7 +27,7 @@ def gantt(runs: Runs) -> None:
     """Both runs' instructions on their engines over time."""
     terms = ("engine", "stall", "layers in flight", "critical path", "longest dependency chain")
     st.subheader("Every core", help=f"{KEYS}\n\n{' '.join(map(define, terms))}")
-    st.caption(told(instructions.gantt_summary, runs))
+    st.caption(of_runs(instructions.gantt_summary, runs))
     GANTT.draw(view("gantt", gantt_bytes, runs))
     with st.expander("Table of instructions", on_change="rerun", key="table_instructions") as box:
         if box.open:

@@ -14,7 +14,7 @@ from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.session.selection import Selection
-from graphturbo_ui.shown import table_to_pick, told, view
+from graphturbo_ui.shown import of_runs, table_to_pick, view
 from graphturbo_ui.text import Sink, safe_text
 
 MAX_FACT = 1000
@@ -29,7 +29,7 @@ HINT = (
 def groupings(runs: Runs) -> None:
     """The graph with A's sub-graphs left and B's right, and what the selected one is."""
     st.subheader("Graph", help=f"{HINT}\n\n{define('sub-graph')}")
-    st.caption(told(graph_summary, runs))
+    st.caption(of_runs(graph_summary, runs))
     GRAPH.draw(view("graph", graph_bytes, runs))
     with st.container():  # each has its place, however much is in it
         _facts(runs, state.selection())

@@ -13,7 +13,7 @@ from graphturbo_ui.figures.memory import memory_figure, memory_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.session import state
-from graphturbo_ui.shown import names_of, reports_of, selected_ops, table, told, view
+from graphturbo_ui.shown import names_of, of_runs, reports_of, selected_ops, table, view
 
 CLICK = "A click on a bar selects its layer in all views."
 HINT = (
@@ -32,7 +32,7 @@ def memory(runs: Runs) -> None:
         view("memory", memory_figure, runs),
         "memory",
         "LB and GB use of every layer with capacity lines",
-        told(memory_targets, runs),
+        of_runs(memory_targets, runs),
         runs,
     )
     table("memory", tables.memory_table, runs)
@@ -42,7 +42,7 @@ def memory(runs: Runs) -> None:
 def addresses(runs: Runs) -> None:
     """How full LB and GB are over time, and every buffer at its addresses."""
     st.markdown("**Occupancy and addresses over time**", help=HINT)
-    st.caption(told(address_summary, runs))
+    st.caption(of_runs(address_summary, runs))
     ADDRESSES.draw(view("addresses", address_bytes, runs))
     with st.expander("Table of buffers", on_change="rerun", key="table_buffers") as box:
         if box.open:

@@ -10,7 +10,7 @@ from graphturbo_ui.beside.equal_run import equal_report
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.page_file.document import Origin, page_html
 from graphturbo_ui.session.choices import Choices
-from graphturbo_ui.shown import told
+from graphturbo_ui.shown import of_runs
 
 
 def sharing(choices: Choices, runs: Runs, beside: Run | str | None) -> None:
@@ -18,7 +18,7 @@ def sharing(choices: Choices, runs: Runs, beside: Run | str | None) -> None:
     made_by = Origin(choices.link(), choices.command())
     made = partial(page_html, origin=made_by, equal=equal_report(beside))
     st.download_button(
-        "Report as one HTML file", partial(told, made, runs),
+        "Report as one HTML file", partial(of_runs, made, runs),
         "report.html", "text/html", key="take_page", on_click="ignore", icon=":material/download:",
         help="Charts, tables and canvases of all views; it opens in a browser without the app.",
     )  # fmt: skip

@@ -27,10 +27,10 @@ from graphturbo_ui.jobs import Runs
 from graphturbo_ui.shown import (
     csv_button,
     nothing,
+    of_runs,
     reports_of,
     table,
     table_to_pick,
-    told,
     view,
 )
 
@@ -63,7 +63,7 @@ STALLS = (
 def time(runs: Runs) -> None:
     """Roofline, stall accounting, byte ledger, busy time of layers, and the table of layers."""
     st.subheader("Time breakdown", help=f"{ROOFLINE} {define('stall')} {define('layer')}")
-    left_out = told(left_out_text, runs)
+    left_out = of_runs(left_out_text, runs)
     if left_out:
         st.caption(left_out)
     else:
@@ -71,7 +71,7 @@ def time(runs: Runs) -> None:
     chart_to_pick(
         view("roofline", roofline_figure, runs), "roofline",
         "Achieved MAC/s of every layer over its operational intensity, under the chip's roofs",
-        told(roofline_targets, runs), runs,
+        of_runs(roofline_targets, runs), runs,
     )  # fmt: skip
     st.markdown("**From the lower bound to the time**", help=f"{STEPS} {define('lower bound')}")
     words = "Time of each run, cut into its lower bound and what separates it from that"
@@ -90,13 +90,13 @@ def time(runs: Runs) -> None:
     chart(view("ledger", ledger_figure, runs), "ledger", "Bytes over DRAM and GB by cause", runs)
     table("bytes by cause", ledger_rows, runs)
     st.markdown("**Layer by layer**")
-    st.caption(told(samples_text, runs))
+    st.caption(of_runs(samples_text, runs))
     chart_to_pick(
         view("busy", busy_figure, runs), "busy",
-        "Busy time of every layer by engine kind", told(busy_targets, runs), runs,
+        "Busy time of every layer by engine kind", of_runs(busy_targets, runs), runs,
     )  # fmt: skip
     table_to_pick("layers", layer_table, layer_selections, runs)
-    csv_button("Layers as CSV", partial(told, _csv, runs), "layers.csv", "take_layers")
+    csv_button("Layers as CSV", partial(of_runs, _csv, runs), "layers.csv", "take_layers")
 
 
 def _otherwise(runs: Runs) -> None:

@@ -20,7 +20,7 @@ from graphturbo_ui.beside.equal_run import equal_report
 from graphturbo_ui.figures import tables
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Run, Runs
-from graphturbo_ui.shown import nothing, reports_of, told, view
+from graphturbo_ui.shown import nothing, of_runs, reports_of, view
 from graphturbo_ui.text import Sink, safe_text
 
 COLUMNS_OF_VERDICT = 4
@@ -28,7 +28,7 @@ COLUMNS_OF_VERDICT = 4
 
 def notes(runs: Runs) -> None:
     """The runs' notes, counted and closed."""
-    found = told(tables.notes, runs)
+    found = of_runs(tables.notes, runs)
     if not found:
         nothing()
         return
@@ -47,7 +47,7 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
     outcome, reason = (
         safe_text(part, Sink.MARKDOWN, 1000) for part in _said(runs, pending, beside)
     )
-    below = told(notes_beside, runs)
+    below = of_runs(notes_beside, runs)
     st.markdown(f"**{outcome}** {reason}")
     rows = verdict_rows(a, b)
     for first in range(0, len(rows), COLUMNS_OF_VERDICT):

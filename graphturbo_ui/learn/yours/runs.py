@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import monotonic, sleep
+from typing import TypeVar
 
 import streamlit as st
 
@@ -30,6 +31,7 @@ STAIRS: Mapping[str, str] = {
 }
 """Strategies of the staircase, and what each step adds."""
 Wait = Callable[[], None]
+T = TypeVar("T")
 
 
 def both_runs(choices: Choices) -> Runs:
@@ -87,8 +89,13 @@ class LimitPoints:
     @property
     def all(self) -> list[tuple[AskedPoint, Answer | None]]:
         """Every run: those first without which nothing is drawn."""
-        others = (each for factor, pair in self.sizes.items() if factor != 1 for each in pair)
-        return [*self.stairs.values(), *self.sizes[Fraction(1)], *others]
+        return own_first(self.stairs.values(), self.sizes)
+
+
+def own_first(stairs: Iterable[T], sizes: Mapping[Fraction, Sequence[T]]) -> list[T]:
+    """The staircase, A and B at the chip's own LB, then at its other sizes."""
+    others = (each for factor, pair in sizes.items() if factor != 1 for each in pair)
+    return [*stairs, *sizes[Fraction(1)], *others]
 
 
 def limit_points(choices: Choices) -> LimitPoints:
@@ -109,8 +116,7 @@ def limit_points(choices: Choices) -> LimitPoints:
         axes = [] if knob is None else [_axis(bench, knob, factor)]
         sizes[factor] = bench.at(axes, pair)
         labels[factor] = text_of(knob, float(bench.own(knob) * factor)) if knob else "its size"
-    others = (point for factor, both in sizes.items() if factor != 1 for point in both)
-    points = [*stairs, *sizes[Fraction(1)], *others]
+    points = own_first(stairs, sizes)
     desk, hands = shared_point_desk(), what_if.hands(Hands)
     desk.learn(bench.known(points))
     desk.advance(points, hands)
