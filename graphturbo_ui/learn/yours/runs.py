@@ -87,6 +87,16 @@ class LimitPoints:
         return sum(answer is None for _, answer in self.all)
 
     @property
+    def first(self) -> int:
+        """How many of `all`, at their beginning, the step is drawn with in part."""
+        return len(self.stairs) + len(self.sizes[Fraction(1)])
+
+    @property
+    def has_first(self) -> bool:
+        """Whether the step can be drawn in part."""
+        return all(answer is not None for _, answer in self.all[: self.first])
+
+    @property
     def all(self) -> list[tuple[AskedPoint, Answer | None]]:
         """Every run: those first without which nothing is drawn."""
         return own_first(self.stairs.values(), self.sizes)
@@ -141,10 +151,13 @@ def point_wait(found: LimitPoints) -> Wait:
         place, begun_s = st.empty(), monotonic()
         while True:
             desk.advance(points, hands)
-            missing = desk.answers(points, hands).count(None)
+            answers = desk.answers(points, hands)
+            missing = answers.count(None)
             done = len(points) - missing
             place.progress(done / len(points), f"**Simulating** {done} of {len(points)} runs")
-            if not missing or (missing < found.missing and monotonic() - begun_s > 1):
+            is_more = missing < found.missing and monotonic() - begun_s > 1
+            begins = not found.has_first and None not in answers[: found.first]
+            if not missing or begins or is_more:
                 st.rerun()
             sleep(POLL_SECONDS)
 

@@ -174,7 +174,7 @@ def _limits(choices: Choices) -> Found:
     wait = asked.point_wait(found) if found.missing else None
     if any(answer and answer.fault for _, answer in found.all):
         return Found(why=BUG, has_points=True)
-    if any(answer is None for _, answer in (*found.stairs.values(), *own)):
+    if not found.has_first:
         return Found(why=WAITING, wait=wait, has_points=True)
     bound = next((a.figures["lower_bound_s"] for _, a in own if a and a.figures), None)
     if bound is None:
