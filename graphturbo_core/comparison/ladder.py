@@ -18,13 +18,18 @@ from graphturbo_core.strategies.registry import BEST
 RUNGS = (*LEVELS, BEST)
 """Levels of `graphturbo` in the order of the paper's figure, then the search."""
 RUNG_WORDS: Mapping[str, str] = {
-    "gb": "Whole layers, tensors in GB",
-    "lb": "Tensors passed on in LB",
-    "order": "Split groups, depth first",
-    "full": "Instructions of layers interleaved",
+    "gb": "Results in GB",
+    "lb": "Results passed on in LB",
+    "order": "Groups in pieces, depth first",
+    "full": "Layers overlap",
     "best": "Fastest schedule of a search",
 }
-"""What each step adds."""
+"""What each step adds to the one before."""
+KERNEL_WORDS: Mapping[str, str] = {
+    "layerwise": "One kernel per op",
+    "tvm": "One kernel per layer",
+}
+"""Strategies that come before the first step."""
 FEWEST_RUNGS = 2
 Fixed = tuple[RunSetting, tuple[tuple[str, str], ...], tuple[str, ...]]
 """Setting, options, and passes left out."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from graphturbo_core.comparison.ladder import KERNEL_WORDS, RUNG_WORDS
 from graphturbo_core.lecture.results import (
     Interval,
     LectureKernel,
@@ -31,14 +32,15 @@ from graphturbo_ui.learn.places import borders, placing
 
 Picture = Mapping[str, object]
 STAIRS = {
-    "layerwise": ("one kernel per op", "per op"),
-    FINE: ("A: one kernel per layer", "A: per layer"),
-    "gb": ("+ results in GB", "+ in GB"),
-    "lb": ("+ results passed on in LB", "+ in LB"),
-    "order": ("+ groups in pieces, depth first", "+ pieces"),
-    COARSE: ("B: + layers overlap", "B: + overlap"),
+    "layerwise": ("", KERNEL_WORDS["layerwise"], "per op"),
+    FINE: ("A: ", KERNEL_WORDS["tvm"], "per layer"),
+    "gb": ("+ ", RUNG_WORDS["gb"], "in GB"),
+    "lb": ("+ ", RUNG_WORDS["lb"], "in LB"),
+    "order": ("+ ", RUNG_WORDS["order"], "pieces"),
+    COARSE: ("B: + ", RUNG_WORDS["full"], "overlap"),
 }
-"""Runs of step 8 from op to overlap: what each adds to the one before, long and short."""
+"""Runs of step 8 from op to overlap: a sign, and what each adds to the one before, long and short.
+"""
 BASE_GB_RATE = 8
 """Bytes per cycle of GB on the lecture's chip; `SLOW_GB` on that with a slow GB."""
 ENGINES = {"dma 0": "load", "core 0 matrix": "compute"}
@@ -226,12 +228,12 @@ def limits(step: LectureStep, found: LectureResults) -> Picture:
         "stairs": [
             {
                 "key": run,
-                "names": names,
+                "names": [f"{sign}{words[0].lower()}{words[1:]}", f"{sign}{short}"],
                 "run": {FINE: "A", COARSE: "B"}.get(run, ""),
                 "cycles": found.runs[run].cycles,
                 "dram": found.runs[run].dram_bytes,
             }
-            for run, names in STAIRS.items()
+            for run, (sign, words, short) in STAIRS.items()
         ],
         "points": [
             {

@@ -28,7 +28,7 @@ STEP = LectureStep(
     number=7,
     key="overlap",
     minutes=5,
-    claim="Load the next layer's weights under this one",
+    claim="Load the next layer's weights while this one computes",
     picture="DRAM and one core in the last group. A fence has a layer wait until the one before it"
     " has ended; without fences, loads slide left under the layer before them.",
     knob=LectureKnob("DRAM", "bytes per cycle", tuple(_setting(rate) for rate in _RATES), 2),

@@ -24,12 +24,12 @@ STEP = LectureStep(
             LectureSetting(
                 "the nearest memory",
                 ("full",),
-                "{full.cycles} cycles, {full.c2c_bytes} bytes between cores.",
+                "{full.cycles} cycles, {full.c2c_kib} KiB between cores.",
             ),
             LectureSetting(
                 "GB",
                 ("wait_gb",),
-                "{wait_gb.cycles} cycles, {wait_gb.c2c_bytes} bytes between cores.",
+                "{wait_gb.cycles} cycles, {wait_gb.c2c_kib} KiB between cores: border rows.",
             ),
             LectureSetting(
                 "DRAM",
@@ -47,8 +47,8 @@ STEP = LectureStep(
             LectureChoice("Core {moved_target} has a part of it already", is_right=True),
             LectureChoice("There is no reason"),
         ),
-        "In the whole run {full.c2c_bytes} bytes move between cores. With the images in line, they"
-        " would be {cores_0123.c2c_bytes}. Both take {full.cycles} cycles.",
+        "In the whole run {full.c2c_kib} KiB move between cores. With the images in line, it would"
+        " be {cores_0123.c2c_kib} KiB. Both take {full.cycles} cycles.",
     ),
     takeaway="Move the name of the core, not the data.",
     belief="What is resident in LB does not move.",

@@ -17,7 +17,8 @@ const HEAPS = [
 const LEAST_COLUMNS = 3; // that the highest pile has
 const WIDEST_LABEL = 150; // units; where type is larger, a part of the needed heap shows its bytes alone
 
-function wordsFor(square) {
+function wordsFor(square, isSeveral) {
+  if (isSeveral) return [`A kernel is one program that the chip launches; a box may have several. A square is ${square}.`, `A box: one kernel or several. A square: ${square}.`];
   return [`A box is a kernel: one program that the chip launches. A square is ${square}.`, `A box: a kernel, one launch. A square: ${square}.`];
 }
 
@@ -129,7 +130,7 @@ function draw(sheet, data, { knob, time, isRevealed }) {
   const flown = Math.min(1, time / (ASK - 0.04)) * (chips.length + spread);
   const active = flown < chips.length ? chips[Math.floor(flown)].kernel : -1;
   ground(sheet, floor);
-  if (sorted < 1) sheet.text("words", LEFT, sheet.type * 1.05, sheet.fitting(wordsFor(sheet.bytes(KIB)), WIDTH - 2 * LEFT), { fill: "var(--ink2)", opacity: 1 - sorted });
+  if (sorted < 1) sheet.text("words", LEFT, sheet.type * 1.05, sheet.fitting(wordsFor(sheet.bytes(KIB), run.has_several), WIDTH - 2 * LEFT), { fill: "var(--ink2)", opacity: 1 - sorted });
   run.kernels.forEach((kernel, at) => {
     const { left, width } = columns[at];
     sheet.box(`kernel${at}`, left + 2, top, width - 4, boxHeight, {

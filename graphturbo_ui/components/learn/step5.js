@@ -48,7 +48,7 @@ function frame(sheet, data, { line, high, desks, gb, dram, dramHigh, desk }, run
   }
   desks.forEach(({ x, width }, core) => {
     sheet.rect(`desk${core}`, x, desk, width, high, { rx: 5, fill: "var(--track)", stroke: "var(--edge)", "stroke-width": 1.5 });
-    sheet.text(`desk${core}.name`, x + 10, desk + high / 2 + sheet.type * 0.34, sheet.fitting([`core ${core}`, String(core)], width * 0.62), { weight: 650 });
+    sheet.text(`desk${core}.name`, x + 10, desk + high / 2 + sheet.type * 0.34, sheet.fitting([`LB of core ${core}`, `LB ${core}`, String(core)], width - 2 * SQUARE - 22), { weight: 650 });
   });
 }
 

@@ -1,4 +1,4 @@
-// Load the next layer under this one: the last kernel with its fence and without, on one axis.
+// Load the next layer while this one computes: the last kernel with its fence and without, on one axis.
 
 import { grouped, phase, WIDTH } from "./kit.js";
 
@@ -20,15 +20,15 @@ export function spansOf(intervals, engine) {
   return [...spans.values()].sort((one, other) => one.from - other.from);
 }
 
-/** The longest stretch of intervals without a pause that is seen. */
-export function widestOf(intervals) {
-  const sorted = [...intervals].sort((one, other) => one.from - other.from);
-  let [widest, now] = [sorted[0], sorted[0]];
-  for (const { from, to } of sorted.slice(1)) {
-    now = from - now.to > SEEN_PAUSE ? { from, to } : { from: now.from, to: Math.max(now.to, to) };
-    if (now.to - now.from > widest.to - widest.from) widest = now;
+/** The stretches of intervals that a pause which is seen divides: [{ from, to }] in order of time. */
+export function stretchesOf(intervals) {
+  const stretches = [];
+  for (const { from, to } of [...intervals].sort((one, other) => one.from - other.from)) {
+    const last = stretches.at(-1);
+    if (last && from - last.to <= SEEN_PAUSE) last.to = Math.max(last.to, to);
+    else stretches.push({ from, to });
   }
-  return widest;
+  return stretches;
 }
 
 function draw(sheet, data, { knob, time, isRevealed }) {
@@ -93,11 +93,12 @@ function drawLane(sheet, { run, name, titles, isHidden, cycles, top, lane, longe
 /** The layer's name on what it loads or computes. */
 function layers(sheet, { intervals, name, engine, cycles, left, scale, y }) {
   for (const { layer } of spansOf(intervals, engine)) {
-    const { from, to } = widestOf(intervals.filter((each) => each.engine === engine && each.layer === layer));
-    if (to > cycles) continue;
     const names = [layer, layer.replace("conv", "")];
-    const text = sheet.fitting(engine === "load" ? [`load ${layer}`, ...names] : names, (to - from) * scale - 10);
-    if (text) labelOn(sheet, { id: `${name}.${engine}.${layer}`, x: left + ((from + to) / 2) * scale, y, text, ink: `var(--on-${engine})`, ground: `var(--${engine})` });
+    stretchesOf(intervals.filter((each) => each.engine === engine && each.layer === layer)).forEach(({ from, to }, at) => {
+      if (to > cycles) return;
+      const text = sheet.fitting(engine === "load" ? [`load ${layer}`, ...names] : names, (to - from) * scale - 10);
+      if (text) labelOn(sheet, { id: `${name}.${engine}.${layer}.${at}`, x: left + ((from + to) / 2) * scale, y, text, ink: `var(--on-${engine})`, ground: `var(--${engine})` });
+    });
   }
 }
 

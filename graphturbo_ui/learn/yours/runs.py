@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from graphturbo_core.comparison.ladder import RUNG_WORDS
+from graphturbo_core.comparison.ladder import KERNEL_WORDS, RUNG_WORDS
 from graphturbo_core.sweep.axes import Axis
 from graphturbo_core.sweep.knobs import LB_KEY, Knob, text_of, value_for
 from graphturbo_ui.frame import wait_for
@@ -25,8 +25,7 @@ FACTORS = tuple(Fraction(2) ** exponent for exponent in range(-2, 3))
 """Sizes of LB over the chip's own (our choice)."""
 ORDER = "graphturbo.instance_order"
 STAIRS: Mapping[str, str] = {
-    "layerwise": "One kernel per op",
-    "tvm": "One kernel per layer",
+    **KERNEL_WORDS,
     **{f"graphturbo:{level}": RUNG_WORDS[level] for level in ("gb", "lb", "order", "full")},
 }
 """Strategies of the staircase, and what each step adds."""

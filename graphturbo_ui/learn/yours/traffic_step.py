@@ -47,7 +47,7 @@ def traffic_step(runs: Mapping[str, YourTraffic], names: Names) -> YourStep:
             "unit": unit,
             "runs": {key: _picture(run, unit) for key, run in runs.items()},
         },
-        notes=("One pile has several kernels where there are more than a dozen.",),
+        notes=("A box has several kernels where there are more than a dozen.",),
     )
 
 
@@ -87,6 +87,7 @@ def _picture(run: YourTraffic, unit: int) -> Mapping[str, object]:
     scaled = KIB / unit
     return {
         "dram": run.dram_bytes * scaled,
+        "has_several": any(pile.first != pile.last for pile in run.piles),
         "words": {"input": "inputs", "output": "results"},
         "causes": {cause: size * scaled for cause, size in run.causes.items()},
         "kernels": [

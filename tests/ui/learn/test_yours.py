@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from graphturbo_core.lecture.yours.cutting import TriedCount, YourCut
@@ -10,8 +12,13 @@ from graphturbo_core.lecture.yours.waiting import KernelEnd, YourOrder
 from graphturbo_ui.learn.yours.cut_step import cut_step
 from graphturbo_ui.learn.yours.limit_step import SAME, LbPoint, Stair, limit_step
 from graphturbo_ui.learn.yours.order_step import order_step
+from graphturbo_ui.learn.yours.runs import LimitPoints
+from graphturbo_ui.learn.yours.step import BUG, your_step
 from graphturbo_ui.learn.yours.texts import YourStep, answers
 from graphturbo_ui.learn.yours.traffic_step import MOST_SQUARES, square_bytes, traffic_step
+from graphturbo_ui.session.choices import Choices, Side
+from graphturbo_ui.what_if.point_desk import Answer
+from graphturbo_ui.what_if.points import AskedPoint
 
 KIB, MIB = 1024, 1024**2
 NAMES = {"a": "A · tvm", "b": "B · graphturbo"}
@@ -57,6 +64,7 @@ def test_step_1_asks_for_the_needed_bytes() -> None:
         "16 MiB cross DRAM in 5 kernels. 8 MiB of them are results that another kernel reads.",
         "8 MiB cross DRAM in 5 kernels. 4 MiB of them are results that another kernel reads.",
     ]
+    assert step.data["runs"]["a"]["has_several"]  # type: ignore[index]
 
 
 def test_squares_of_step_1_are_few_and_have_all_bytes() -> None:
@@ -171,3 +179,20 @@ def test_step_8_without_another_size_asks_nothing() -> None:
     assert limits(point(1, 1, None)).claim == "Coarse wins while its pieces fit"
     stairs = step.data["stairs"]
     assert [each["text"] for each in stairs] == ["9 s", "refused"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("faulty", [0, 1])
+def test_step_8_names_a_bug_of_a_run_wherever_it_is(
+    faulty: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug in the staircase or at an LB is an error of ours, never a limit of the chip."""
+    answers = [Answer(figures={"latency_s": 1.0, "lower_bound_s": 1.0}) for _ in range(2)]
+    answers[faulty] = Answer(fault="ZeroDivisionError")
+    asked = AskedPoint.__new__(AskedPoint)
+    found = LimitPoints(
+        {"tvm": (asked, answers[0])}, {Fraction(1): ((asked, answers[1]),)}, {Fraction(1): "1 MiB"}
+    )
+    monkeypatch.setattr("graphturbo_ui.learn.yours.runs.limit_points", lambda _: found)
+    sides = {"a": Side("tvm", {}), "b": Side("graphturbo", {})}
+    choices = Choices("m", "c", object(), sides, 8, "fp16", {}, verify=False)  # type: ignore[arg-type]
+    assert your_step(choices, 8).why == BUG

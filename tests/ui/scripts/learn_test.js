@@ -8,7 +8,7 @@ import { cardPlaces } from "../../../graphturbo_ui/components/learn/step3.js";
 import { parkedSquares } from "../../../graphturbo_ui/components/learn/step4.js";
 import { imagesInLine, waitingSquares } from "../../../graphturbo_ui/components/learn/step5.js";
 import { borderBands, fetched } from "../../../graphturbo_ui/components/learn/step6.js";
-import { spansOf, widestOf } from "../../../graphturbo_ui/components/learn/step7.js";
+import { spansOf, stretchesOf } from "../../../graphturbo_ui/components/learn/step7.js";
 import { STEPS } from "../../../graphturbo_ui/components/learn/steps.js";
 import { equal, holds, near, outcomes } from "./check.js";
 import { MADE, sheetOf } from "./learn_made.js";
@@ -132,7 +132,7 @@ export default function () {
     },
     "step 7 knows where a layer begins and ends": () => {
       equal(spansOf(MADE[7].data.lanes.free.intervals, "load"), [{ layer: "conv4", from: 0, to: 1000 }, { layer: "conv5", from: 1000, to: 2000 }, { layer: "conv6", from: 2000, to: 3000 }]);
-      equal(widestOf([{ from: 0, to: 10 }, { from: 100, to: 150 }, { from: 160, to: 400 }]), { from: 100, to: 400 });
+      equal(stretchesOf([{ from: 160, to: 400 }, { from: 0, to: 10 }, { from: 100, to: 150 }]), [{ from: 0, to: 10 }, { from: 100, to: 400 }]);
       equal([sheetOf(7).numbers.free_cycles, sheetOf(7, { time: STEPS[7].ask, isRevealed: false }).numbers.free_cycles], [4200, undefined]);
       equal(sheetOf(7).marks.find(({ id }) => id === "free.after").text, "the result is stored: 200 cycles after the last compute");
     },
