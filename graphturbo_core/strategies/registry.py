@@ -15,6 +15,8 @@ from graphturbo_core.strategies.baselines.layerwise import Layerwise
 from graphturbo_core.strategies.baselines.tvm import Tvm
 from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
+from graphturbo_core.strategies.partitioners.glow import Glow
+from graphturbo_core.strategies.partitioners.xla import Xla
 from graphturbo_core.strategies.strategy import Strategy
 from graphturbo_core.strategies.tuned.strategy import TunedSearch
 
@@ -25,6 +27,8 @@ STRATEGIES: Mapping[str, type[Strategy]] = MappingProxyType(
             Layerwise,
             Tvm,
             AStitch,
+            Xla,
+            Glow,
             GraphTurboLevels,
             Best,
             TunedSearch,

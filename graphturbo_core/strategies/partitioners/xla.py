@@ -1,0 +1,55 @@
+"""`xla`: loops between products fused as XLA does for GPUs; products are calls of a library.
+
+Source: XLA's `instruction_fusion.cc`, `gpu_fusible.cc` and multi-output fusion (reference page on
+schedulers, section 1; marks there say what is recalled).
+
+What differs here:
+
+- Ops are those of the ONNX graph, with layer norm and softmax decomposed. XLA's instructions are
+  finer: a mean is a sum and a division there.
+- Reverse post-order is the graph's order from its end.
+- Fusion merger and horizontal fusion are absent: the first repeats producers that the second pass
+  has repeated, the second joins kernels without common operands.
+- The budget of a GPU's shared memory is absent: what LB has no room for goes to GB or DRAM, with a
+  note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX
+from graphturbo_core.option_fields import switch
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.strategies.partitioners.op_kernels import plan_of_kernels
+from graphturbo_core.strategies.partitioners.xla_fusion import fused_kernels
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.strategy import Strategy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Xla(Strategy):
+    """One kernel per fusion or product; DRAM between kernels."""
+
+    name: ClassVar[str] = "xla"
+    doc: ClassVar[str] = "loops between products fused, cheap ops computed again (XLA)"
+    is_by_op: ClassVar[bool] = True
+
+    repeats: bool = switch("a cheap op with several readers is computed again in each")
+    several_results: bool = switch("multi-output fusion: a kernel may hand out several results")
+
+    @property
+    def import_passes(self) -> tuple[str, ...]:
+        """XLA's own decompositions."""
+        return (LAYER_NORM, SOFTMAX)
+
+    def plan(self, target: Target) -> Plan:
+        """Fuse and assemble."""
+        found = fused_kernels(
+            target.semantics,
+            target.number_format,
+            may_repeat=self.repeats,
+            has_several_results=self.several_results,
+        )
+        return plan_of_kernels(target, self.name, found)

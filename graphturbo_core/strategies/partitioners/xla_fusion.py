@@ -1,0 +1,305 @@
+"""XlaRules -> OpKernels: XLA's passes over the instructions, each fusion with its reason.
+
+Passes in order: fusion without repeats, fusion with repeats, multi-output fusion of siblings and of
+producers with a reader. In the first two, readers come before producers: reverse post-order, here
+the graph's order from its end. Each asks `_Fusions.rule` of a producer and one of its readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from graphturbo_core.products.plan import Decision
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.partitioners.op_kernels import (
+    FUSE_STEP,
+    MAX_KERNEL_OPS,
+    OpKernel,
+    OpKernels,
+)
+from graphturbo_core.strategies.partitioners.xla_rules import MOST_REPEATS, XlaRules
+
+MOST_TENSORS = 96
+"""Operands and results of a fusion (recalled)."""
+MOST_REDUCTIONS = 8
+"""Reductions of a fusion."""
+
+RULE_FUSED = "the reader is the only one: fused into it"
+RULE_REPEATED = "cheap: computed again in each reader"
+RULE_SIBLINGS = "both read the same result in loops of one shape: one kernel with both results"
+RULE_WITH_READER = "producer and reader have loops of one shape: one kernel with both results"
+RULE_LIBRARY = "a product or a call of a library: a boundary"
+RULE_KIND = "an op of this kind is not fused into its readers"
+RULE_RESULT = "a result of the model stays in memory"
+RULE_SEVERAL = "several readers, and an expensive op is not computed again"
+RULE_GROWS = "its operands are larger than its result, and not every reader can fuse it"
+RULE_REREAD = "an expensive op, whose reader reads elements more than once"
+RULE_HEAVY = "a reduction of many elements per result, which the reader would repeat"
+RULE_BUDGET = "the fusion would have too many operands and results"
+RULE_REDUCTIONS = "the fusion would have too many reductions"
+RULE_OPS = "the fusion would have too many ops"
+Numbers = dict[str, int | float | str]
+
+
+@dataclass
+class _Fusion:
+    """A kernel that grows: `root` is the op that names it; `roots`: ops whose results leave.
+
+    `operands` and `readers`: fusions that it reads, and that read it. `reread`: ops whose elements
+    are needed more than once per element of a root.
+    """
+
+    root: str
+    ops: set[str]
+    roots: set[str]
+    operands: set[str] = field(default_factory=set)
+    readers: set[str] = field(default_factory=set)
+    reread: set[str] = field(default_factory=set)
+
+
+class XlaFuser:
+    """The fusions of one graph, by the op that names them."""
+
+    def __init__(self, semantics: GraphSemantics, rules: XlaRules) -> None:
+        """Every op is a fusion of its own."""
+        self.graph, self.rules = semantics.graph, rules
+        self.place = {op.name: index for index, op in enumerate(self.graph.ops)}
+        self.fusions = {op.name: _Fusion(op.name, {op.name}, {op.name}) for op in self.graph.ops}
+        self.decisions: list[Decision] = []
+        for op in self.graph.ops:
+            for tensor in self.graph.activations_in(op):
+                maker = self.graph.producer.get(tensor)
+                if maker is not None and maker.name != op.name:
+                    self.fusions[op.name].operands.add(maker.name)
+                    self.fusions[maker.name].readers.add(op.name)
+
+    def result(self) -> OpKernels:
+        """The kernels in the graph's order."""
+        kernels = (
+            OpKernel(self._ordered(fusion.ops), self._ordered(fusion.roots))
+            for fusion in self.fusions.values()
+        )
+        return OpKernels(tuple(kernels), tuple(self.decisions))
+
+    def _ordered(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(names, key=self.place.__getitem__))
+
+    def fuse_producers(self, *, may_repeat: bool) -> None:
+        """One pass over all readers, the last first; a grown reader tries its new operands too."""
+        for name in reversed(list(self.fusions)):
+            asked: set[str] = set()
+            while name in self.fusions:
+                rest = self.fusions[name].operands - asked
+                if not rest:
+                    break
+                producer = max(rest, key=self.place.__getitem__)
+                asked.add(producer)
+                self._try(producer, name, may_repeat=may_repeat)
+
+    def _try(self, producer: str, reader: str, *, may_repeat: bool) -> None:
+        made, reading = self.fusions[producer], self.fusions[reader]
+        is_repeat = len(made.readers) > 1
+        if is_repeat and not may_repeat:
+            return  # the next pass decides, and says so
+        rule, numbers = self.rule(made, reading)
+        if rule:
+            self._note(rule, producer, reader, numbers, is_taken=False)
+            return
+        taken = RULE_REPEATED if is_repeat else RULE_FUSED
+        self._note(taken, producer, reader, numbers, is_taken=True)
+        self._absorb(made, reading)
+
+    def _note(
+        self, rule: str, producer: str, reader: str, numbers: Numbers, *, is_taken: bool
+    ) -> None:
+        subject = producer, self._reader_op(producer, reader)
+        decision = Decision(FUSE_STEP, rule, subject, is_taken, numbers)
+        if decision not in self.decisions[-1:]:
+            self.decisions.append(decision)
+
+    def _reader_op(self, producer: str, reader: str) -> str:
+        """The first op of a fusion that reads another one."""
+        makers = self.fusions[producer].roots
+        reading = (op for op in self.fusions[reader].ops if makers & self._made_for(op))
+        return min(reading, key=self.place.__getitem__, default=reader)
+
+    def _made_for(self, op: str) -> set[str]:
+        """Ops whose results an op reads."""
+        tensors = self.graph.activations_in(self.graph.op_by_name[op])
+        makers = (self.graph.producer.get(tensor) for tensor in tensors)
+        return {maker.name for maker in makers if maker is not None}
+
+    def rule(self, made: _Fusion, reading: _Fusion) -> tuple[str, Numbers]:
+        """Why a producer is not fused into a reader, and the numbers; empty: it is."""
+        own, by_op = self.rules.by_op[made.root], self.rules.by_op
+        numbers: Numbers = {"readers": len(made.readers), "ops": len(made.ops | reading.ops)}
+        if own.is_library or any(by_op[root].is_library for root in reading.roots):
+            return RULE_LIBRARY, numbers
+        if not own.is_producer:
+            return RULE_KIND, numbers
+        if not self.graph.output_names.isdisjoint(self.graph.op_by_name[made.root].outputs):
+            return RULE_RESULT, numbers
+        is_reread = self._is_reread(made, reading)
+        ratio = max(by_op[op].ratio for op in made.ops)
+        if is_reread and ratio > MOST_REPEATS:
+            return RULE_HEAVY, numbers | {"elements per result": ratio}
+        if is_reread and own.is_expensive:
+            return RULE_REREAD, numbers
+        if len(made.readers) > 1:
+            fault, more = self._repeat_fault(made)
+            if fault:
+                return fault, numbers | more
+        return self._budget(made.ops | reading.ops, reading.roots, numbers)
+
+    def _repeat_fault(self, made: _Fusion) -> tuple[str, Numbers]:
+        """Why a producer with several readers is not computed in each."""
+        own, by_op = self.rules.by_op[made.root], self.rules.by_op
+        if own.is_repeated:
+            return "", {}
+        if any(by_op[op].is_expensive for op in made.ops):
+            return RULE_SEVERAL, {}
+        numbers: Numbers = {"operand bytes": own.read_bytes, "result bytes": own.written_bytes}
+        can_all = all(
+            not any(by_op[root].is_library for root in self.fusions[each].roots)
+            for each in made.readers
+        )
+        grows = own.operands > 1 and own.read_bytes > own.written_bytes
+        return (RULE_GROWS, numbers) if grows and not can_all else ("", numbers)
+
+    def _budget(self, ops: set[str], roots: set[str], numbers: Numbers) -> tuple[str, Numbers]:
+        """Whether a fusion of these ops is too large."""
+        if len(ops) > MAX_KERNEL_OPS:
+            return RULE_OPS, numbers
+        read = {name for op in ops for name in self.graph.op_by_name[op].inputs if name} - {
+            name for op in ops for name in self.graph.op_by_name[op].outputs
+        }
+        tensors = len(read) + len(roots)
+        if tensors > MOST_TENSORS:
+            return RULE_BUDGET, numbers | {"operands and results": tensors}
+        reductions = sum(self.rules.by_op[op].is_reduction for op in ops)
+        if reductions > MOST_REDUCTIONS:
+            return RULE_REDUCTIONS, numbers | {"reductions": reductions}
+        return "", numbers
+
+    def _is_reread(self, made: _Fusion, reading: _Fusion) -> bool:
+        """Whether a fusion needs elements of a producer more than once."""
+        tensors = set(self.graph.op_by_name[made.root].outputs)
+        return any(
+            op in reading.reread or self.rules.rereads(op, tensor)
+            for op in reading.ops
+            for tensor in self.graph.op_by_name[op].inputs
+            if tensor in tensors
+        )
+
+    def _absorb(self, made: _Fusion, reading: _Fusion) -> None:
+        """The reader computes the producer's ops too; a producer without readers is gone."""
+        if self._is_reread(made, reading):
+            reading.reread |= made.ops
+        reading.reread |= made.reread
+        reading.ops |= made.ops
+        reading.operands.discard(made.root)
+        made.readers.discard(reading.root)
+        for operand in made.operands:
+            reading.operands.add(operand)
+            self.fusions[operand].readers.add(reading.root)
+        if not made.readers:
+            for operand in made.operands:
+                self.fusions[operand].readers.discard(made.root)
+            del self.fusions[made.root]
+
+    def fuse_siblings(self) -> None:
+        """Readers of one result with loops of one shape become one kernel, in the graph's order."""
+        for producer in list(self.fusions):
+            if producer in self.fusions:
+                self._join_readers(producer)
+
+    def _join_readers(self, producer: str) -> None:
+        leaders: list[str] = []
+        for name in self._ordered(self.fusions[producer].readers):
+            leader = next((each for each in leaders if self._joins(each, name)), None)
+            if leader is None:
+                leaders.append(name)
+                continue
+            self._note_pair(RULE_SIBLINGS, leader, name)
+            self._merge(leader, name)
+
+    def fuse_with_readers(self) -> None:
+        """A producer joins its readers that have loops of its shape, one after the other."""
+        for producer in list(self.fusions):
+            while producer in self.fusions:
+                readers = self._ordered(self.fusions[producer].readers)
+                reader = next((each for each in readers if self._joins(producer, each)), None)
+                if reader is None:
+                    break
+                self._note_pair(RULE_WITH_READER, producer, reader)
+                self._merge(producer, reader)
+
+    def _note_pair(self, rule: str, first: str, second: str) -> None:
+        numbers: Numbers = {"shape": "x".join(map(str, self._loop_shape(second)))}
+        self.decisions.append(Decision(FUSE_STEP, rule, (first, second), True, numbers))
+
+    def _joins(self, first: str, second: str) -> bool:
+        """Whether two fusions may become one kernel with both results."""
+        one, other = self.fusions[first], self.fusions[second]
+        roots = one.roots | other.roots
+        if any(self.rules.by_op[root].is_library for root in roots):
+            return False
+        if self._loop_shape(first) != self._loop_shape(second):
+            return False
+        rule, _ = self._budget(one.ops | other.ops, roots, {})
+        return not rule and not self._has_path_between(first, second)
+
+    def _loop_shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a fusion's loops: its result's, of a reduction its operand's."""
+        return self.rules.by_op[name].shape
+
+    def _has_path_between(self, first: str, second: str) -> bool:
+        """Whether a third fusion lies on a path between the two: together they would need it."""
+        return self._reaches(first, second) or self._reaches(second, first)
+
+    def _reaches(self, first: str, last: str) -> bool:
+        """Whether `last` is read through another fusion from `first`."""
+        stack = [each for each in self.fusions[first].readers if each != last]
+        seen = set(stack)
+        while stack:
+            for reader in self.fusions[stack.pop()].readers:
+                if reader == last:
+                    return True
+                if reader not in seen:
+                    seen.add(reader)
+                    stack.append(reader)
+        return False
+
+    def _merge(self, first: str, second: str) -> None:
+        """The second fusion is named by the first: one kernel, the results of both."""
+        one, other = self.fusions[first], self.fusions.pop(second)
+        one.ops |= other.ops
+        one.roots |= other.roots
+        one.reread |= other.reread
+        for operand in other.operands:
+            self.fusions[operand].readers.discard(second)
+            self.fusions[operand].readers.add(first)
+        for reader in other.readers:
+            self.fusions[reader].operands.discard(second)
+            self.fusions[reader].operands.add(first)
+        one.operands = (one.operands | other.operands) - {first, second}
+        one.readers = (one.readers | other.readers) - {first, second}
+
+
+def fused_kernels(
+    semantics: GraphSemantics,
+    number_format: str,
+    *,
+    may_repeat: bool = True,
+    has_several_results: bool = True,
+) -> OpKernels:
+    """XLA's kernels; the flags choose fusion with repeats and multi-output fusion."""
+    fuser = XlaFuser(semantics, XlaRules(semantics, number_format))
+    fuser.fuse_producers(may_repeat=False)
+    if may_repeat:
+        fuser.fuse_producers(may_repeat=True)
+    if has_several_results:
+        fuser.fuse_siblings()
+        fuser.fuse_with_readers()
+    return fuser.result()
