@@ -20,9 +20,9 @@ LAYERS = (
 
 PARTS = {
     "strategies": (
-        "constraints", "layers", "ios", "steps", "graphturbo", "plan_files", "strategy",
-        "baselines", "plus", "tuned", "graphturbo_levels", "best", "registry", "options",
-        "planning",
+        "constraints", "layers", "steps", "graphturbo", "plan_files", "strategy",
+        "baselines", "partitioners", "ios", "plus", "tuned", "graphturbo_levels", "best",
+        "registry", "options", "planning",
     ),
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",

@@ -15,6 +15,7 @@ from graphturbo_core.strategies.baselines.layerwise import Layerwise
 from graphturbo_core.strategies.baselines.tvm import Tvm
 from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
+from graphturbo_core.strategies.ios.strategy import Ios
 from graphturbo_core.strategies.partitioners.glow import Glow
 from graphturbo_core.strategies.partitioners.xla import Xla
 from graphturbo_core.strategies.strategy import Strategy
@@ -29,6 +30,7 @@ STRATEGIES: Mapping[str, type[Strategy]] = MappingProxyType(
             AStitch,
             Xla,
             Glow,
+            Ios,
             GraphTurboLevels,
             Best,
             TunedSearch,

@@ -30,11 +30,11 @@ STRATEGIES = tuple(
     for name, info in registry.STRATEGIES.items()
     if not info.is_search
     for level in info.levels or ("",)
-    if level != "plus"
+    if level != "plus" and (name != "ios" or level == info.default_level)
 )
 """Without searches: what `tuned` finds is made by `graphturbo`'s own steps, the tests of strategies
 replay some, and in a matrix of all models each cell would take minutes. And without `plus`, which
-is `full` where one cluster has the round to itself."""
+is `full` where one cluster has the round to itself; levels of `ios` are equal then."""
 
 
 @cache

@@ -24,7 +24,9 @@ def test_the_page_lists_every_strategy_level_and_option() -> None:
 
 
 def test_what_exists() -> None:
-    assert list(STRATEGIES) == ["layerwise", "tvm", "astitch", "graphturbo", "best", "tuned"]
+    assert list(STRATEGIES) == [
+        "layerwise", "tvm", "astitch", "xla", "glow", "ios", "graphturbo", "best", "tuned",
+    ]  # fmt: skip
     assert tuple(STRATEGIES["graphturbo"].levels) == ("gb", "lb", "order", "full", "plus")
     assert STRATEGIES["graphturbo"].default_level == "full"
 
@@ -46,7 +48,7 @@ def test_parse(text: str, spec: StrategySpec) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("xla", "'xla' is not known, choose one of layerwise, tvm, astitch, graphturbo"),
+        ("nnc", "'nnc' is not known, choose one of layerwise, tvm, astitch, xla"),
         ("", "'' is not known, choose one of"),
         ("graphturbo:best", "level 'best'.*use graphturbo:gb, graphturbo:lb"),
         ("tvm:full", "level 'full' is not known.*tvm without level"),
@@ -80,9 +82,9 @@ def test_refused_options(options: dict[str, str], message: str) -> None:
 
 
 def test_unknown_strategy_is_refused_by_make_plan_too() -> None:
-    with pytest.raises(OptionError, match="'xla' is not known"):
+    with pytest.raises(OptionError, match="'nnc' is not known"):
         make_plan(
-            StrategySpec("xla"), sample_semantics("teaching-resnet", 4), hardware(), "fp16", {}
+            StrategySpec("nnc"), sample_semantics("teaching-resnet", 4), hardware(), "fp16", {}
         )
 
 
@@ -153,6 +155,8 @@ def test_every_option_is_tried_above() -> None:
         # they change the import: tests/frontend/passes/test_decompose.py
         ("tvm.normalisation", "whole"), ("tvm.normalisation", "decomposed"),
         ("astitch.normalisation", "xla"),
+        # tests/strategies/partitioners/test_xla.py; numbers have no other values
+        ("xla.repeats", "off"), ("xla.several_results", "off"),
     }  # fmt: skip
     replayed = {(case[0], case[1]) for case in READINGS}
     assert tried == others - elsewhere - replayed

@@ -6,14 +6,16 @@
 - `best_stages.py`: `best_schedule`: the dynamic program over states.
 - `fixed_stages.py`: `sequential` and `greedy`, the schedules that IOS is compared with.
 - `block_cut.py`: `blocks`: the graph cut where a single tensor passes.
+- `stage_times.py`: StageTimes: the cycles of a stage, simulated or estimated.
+- `strategy.py`: `ios`: the stages of a model's layers on a chip's clusters, as a Plan.
 
 A stage is a tuple of groups, which run concurrently. A group is a tuple of ops, which run in
 sequence. A state is a set of ops that has all predecessors of its ops. An ending of a state is a
 stage that can run last in it. Every group consists of one op and all its successors in the state.
 
-Ops are numbers from 0 to n - 1; an edge is a pair (producer, consumer). Nothing here depends on a
-model or a chip: the caller gives the latency of a stage. Merged convolutions are left out, since
-edges do not say which convolutions can be merged.
+Ops are numbers from 0 to n - 1; an edge is a pair (producer, consumer). All but the strategy is
+independent of models and chips: the caller gives the latency of a stage. Merged convolutions are
+left out, since edges do not say which convolutions can be merged.
 
 Source: "IOS, Ding et al., MLSys 2021". Endings are those that the authors' program lists, and the
 counts are those of the paper's table.

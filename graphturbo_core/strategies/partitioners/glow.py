@@ -69,7 +69,7 @@ class Glow(Strategy):
 
 
 @dataclass
-class _Stack:
+class GlowStack:
     """The ops of the kernel that grows; `elements`: 0 where no op may join."""
 
     ops: list[str] = field(default_factory=list)
@@ -79,12 +79,12 @@ class _Stack:
 
 def stacked_kernels(sem: GraphSemantics, most_buffers: int = MOST_BUFFERS) -> OpKernels:
     """The stacks in the graph's order; linear in ops and their operands."""
-    stacks: list[_Stack] = []
+    stacks: list[GlowStack] = []
     decisions: list[Decision] = []
     for op in sem.graph.ops:
         elements = _elements(sem, op)
         buffers = set(_buffers(op))
-        last = stacks[-1] if stacks else _Stack()
+        last = stacks[-1] if stacks else GlowStack()
         rule = _rule(last, elements, len(last.buffers | buffers), most_buffers)
         if last.ops:
             numbers: dict[str, int | float | str] = {
@@ -95,7 +95,7 @@ def stacked_kernels(sem: GraphSemantics, most_buffers: int = MOST_BUFFERS) -> Op
             subject = last.ops[-1], op.name
             decisions.append(Decision(FUSE_STEP, rule, subject, rule == RULE_STACKED, numbers))
         if rule != RULE_STACKED:
-            last = _Stack(elements=elements)
+            last = GlowStack(elements=elements)
             stacks.append(last)
         last.ops.append(op.name)
         last.buffers |= buffers
@@ -103,7 +103,7 @@ def stacked_kernels(sem: GraphSemantics, most_buffers: int = MOST_BUFFERS) -> Op
     return OpKernels(kernels, tuple(decisions))
 
 
-def _rule(stack: _Stack, elements: int, buffers: int, most_buffers: int) -> str:
+def _rule(stack: GlowStack, elements: int, buffers: int, most_buffers: int) -> str:
     """Whether an op joins the stack before it, or why not."""
     if not elements:
         return RULE_OTHER_OP

@@ -43,7 +43,7 @@ Numbers = dict[str, int | float | str]
 
 
 @dataclass
-class _Fusion:
+class XlaFusion:
     """A kernel that grows: `root` is the op that names it; `roots`: ops whose results leave.
 
     `operands` and `readers`: fusions that it reads, and that read it. `reread`: ops whose elements
@@ -65,7 +65,7 @@ class XlaFuser:
         """Every op is a fusion of its own."""
         self.graph, self.rules = semantics.graph, rules
         self.place = {op.name: index for index, op in enumerate(self.graph.ops)}
-        self.fusions = {op.name: _Fusion(op.name, {op.name}, {op.name}) for op in self.graph.ops}
+        self.fusions = {op.name: XlaFusion(op.name, {op.name}, {op.name}) for op in self.graph.ops}
         self.decisions: list[Decision] = []
         self._noted: set[tuple[str, tuple[str, str]]] = set()
         for op in self.graph.ops:
@@ -131,7 +131,7 @@ class XlaFuser:
         makers = (self.graph.producer.get(tensor) for tensor in tensors)
         return {maker.name for maker in makers if maker is not None}
 
-    def rule(self, made: _Fusion, reading: _Fusion) -> tuple[str, Numbers]:
+    def rule(self, made: XlaFusion, reading: XlaFusion) -> tuple[str, Numbers]:
         """Why a producer is not fused into a reader, and the numbers; empty: it is."""
         own, by_op = self.rules.by_op[made.root], self.rules.by_op
         numbers: Numbers = {"readers": len(made.readers), "ops": len(made.ops | reading.ops)}
@@ -153,7 +153,7 @@ class XlaFuser:
                 return fault, numbers | more
         return self._budget(made.ops | reading.ops, reading.roots, numbers)
 
-    def _repeat_fault(self, made: _Fusion) -> tuple[str, Numbers]:
+    def _repeat_fault(self, made: XlaFusion) -> tuple[str, Numbers]:
         """Why a producer with several readers is not computed in each."""
         by_op, graph = self.rules.by_op, self.graph
         if any(by_op[op].is_expensive for op in made.ops):
@@ -187,7 +187,7 @@ class XlaFuser:
             return RULE_REDUCTIONS, numbers | {"reductions": reductions}
         return "", numbers
 
-    def _is_reread(self, made: _Fusion, reading: _Fusion) -> bool:
+    def _is_reread(self, made: XlaFusion, reading: XlaFusion) -> bool:
         """Whether a fusion needs elements of a producer more than once."""
         tensors = {name for root in made.roots for name in self.graph.op_by_name[root].outputs}
         return any(
@@ -197,7 +197,7 @@ class XlaFuser:
             if tensor in tensors
         )
 
-    def _absorb(self, made: _Fusion, reading: _Fusion) -> None:
+    def _absorb(self, made: XlaFusion, reading: XlaFusion) -> None:
         """The reader computes the producer's ops too; a producer without readers is gone."""
         if self._is_reread(made, reading):
             reading.reread |= made.ops

@@ -1,0 +1,283 @@
+"""`ios`: layers in stages, whose groups run at once on different clusters.
+
+Source: "IOS: Inter-Operator Scheduler for CNN Acceleration", Ding et al., MLSys 2021, and the
+authors' program. A unit is a layer of Relay: a convolution with its activation.
+
+1. The layers are cut into blocks where a single tensor passes.
+2. In each block a dynamic program finds the stages with the least sum of cycles.
+3. The schedule is simulated. Its stages now have simulated cycles, and the program runs again
+   until it chooses a known schedule, or `ios.trials` are spent.
+4. Steps 2 and 3 run for each pruning up to (r, s). The fastest simulated schedule is taken, the
+   sequential and the greedy one among them. Our choice: the cycles of a stage depend a little on
+   the stage before it, so that the least sum is not always the fastest.
+
+`Ios.departures` has what differs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import ClassVar
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.option_fields import number
+from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.products.scheduling import Scheduling
+from graphturbo_core.strategies.ios.best_stages import best_schedule
+from graphturbo_core.strategies.ios.block_cut import blocks
+from graphturbo_core.strategies.ios.endings import Stage
+from graphturbo_core.strategies.ios.fixed_stages import greedy, sequential
+from graphturbo_core.strategies.ios.stage_times import StageTimes
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
+from graphturbo_core.strategies.steps.assemble import (
+    Recipe,
+    assemble_cluster_parallel,
+    assemble_whole,
+)
+from graphturbo_core.strategies.steps.instances import instance_graph
+from graphturbo_core.strategies.steps.kernels import PlanCost, Target
+from graphturbo_core.strategies.steps.placement import Nearest
+from graphturbo_core.strategies.steps.whole import whole_groups, whole_sections
+from graphturbo_core.strategies.strategy import Strategy
+
+LEVELS = MappingProxyType(
+    {
+        "sequential": "one layer per stage",
+        "greedy": "all layers that are ready, per stage",
+        "parallel": "the stages of least cycles, by dynamic programming",
+    }
+)
+MOST_LAYERS, MOST_GROUPS = 3, 8
+WITHOUT_FENCE = Scheduling(has_fence=False, is_listed=False)
+STAGE_STEP = "stage"
+RULE_TOGETHER = "these layers run at once: the sum over all stages is the least"
+RULE_ALONE = "a stage of its own: with others the sum over all stages is not less"
+RULE_FIXED = "the level puts these layers into one stage"
+ONE_CLUSTER = (
+    "ios: one cluster runs each round, so its layers run one after the other. With fewer samples"
+    " than clusters, clusters share a round."
+)
+TOO_WIDE = "ios: {count} block(s) have too many stages to list and are scheduled greedily"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ios(Strategy):
+    """Stages of layers; every result goes through DRAM."""
+
+    name: ClassVar[str] = "ios"
+    doc: ClassVar[str] = "independent layers at once on different clusters, in stages (IOS)"
+    source: ClassVar[str] = "IOS, Ding et al., MLSys 2021, and the authors' program"
+    departures: ClassVar[tuple[str, ...]] = (
+        "Groups of a stage run on clusters, not on parts of a cluster. So they need rounds that"
+        " several clusters share, as with one sample; elsewhere layers run one after the other.",
+        "A group has no stream of its own: where a stage has more groups than clusters, some follow"
+        " each other on one cluster.",
+        "Clusters that run a stage wait for each other after each layer.",
+        "Convolutions are not merged: the levels Merge and Both of the paper are absent.",
+    )
+    is_fine: ClassVar[bool] = True
+    follows_edits: ClassVar[bool] = False
+    levels: ClassVar[Mapping[str, str]] = LEVELS
+    default_level: ClassVar[str] = "parallel"
+
+    level: str = "parallel"
+    r: int = number(MOST_LAYERS, (1, 8), "level parallel: most layers of a group")
+    s: int = number(MOST_GROUPS, (1, 16), "level parallel: most groups of a stage")
+    trials: int = number(
+        3, (1, 64), "level parallel: most schedules per pruning that are simulated"
+    )
+
+    @property
+    def scheduling(self) -> Scheduling:
+        """No fence: it would keep layers of one stage apart. A kernel has a single layer."""
+        return WITHOUT_FENCE
+
+    def plan(self, target: Target) -> Plan:
+        """Schedule and assemble."""
+        graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
+        return IosScheduler(self, target, graph).plan()
+
+
+@dataclass(frozen=True)
+class IosTrial:
+    """A schedule's plan with its cycles, and those of each stage."""
+
+    cycles: int
+    plan: Plan
+    stage_cycles: Mapping[Stage, int]
+
+
+@dataclass(frozen=True)
+class IosScheduler:
+    """One model for one number of clusters."""
+
+    strategy: Ios
+    target: Target
+    graph: LayerGraph
+
+    def plan(self) -> Plan:
+        """The plan of the level; with one cluster the sequential one."""
+        count = len(self.graph.layers)
+        edges = self._edges()
+        in_turn = self._assembled(StageTimes([1] * count, 1), sequential(edges, count))
+        if self.target.clusters == 1:
+            return replace(in_turn, notes=(*in_turn.notes, ONE_CLUSTER))
+        cost = self._cost(in_turn)
+        cycles = [1] * count if cost is None else self._by_layer(in_turn, cost)
+        times = StageTimes(cycles, self.target.clusters)
+        if self.strategy.level == "sequential":
+            return self._assembled(times, sequential(edges, count))
+        if self.strategy.level == "greedy":
+            return self._assembled(times, greedy(edges, count))
+        return self._searched(times, edges)
+
+    def _edges(self) -> list[tuple[int, int]]:
+        """Pairs of layers, of which the second reads the first."""
+        return [
+            (layer, reader)
+            for layer, readers in enumerate(self.graph.successors)
+            for reader in readers
+        ]
+
+    def _cost(self, plan: Plan) -> PlanCost | None:
+        return None if self.target.cost is None else self.target.cost(plan)
+
+    def _by_layer(self, plan: Plan, cost: PlanCost) -> list[int]:
+        """Cycles of each layer's kernel in a plan of one kernel per step."""
+        found = [0] * len(self.graph.layers)
+        for kernel, cycles in zip(plan.kernels, cost.kernel_cycles, strict=True):
+            found[plan.groups[kernel.group].layers[0]] = cycles
+        return found
+
+    def _searched(self, times: StageTimes, edges: Sequence[tuple[int, int]]) -> Plan:
+        """Steps 2 to 4 of the module's list."""
+        tried: dict[tuple[Stage, ...], IosTrial] = {}
+        count = len(self.graph.layers)
+        self._try(times, sequential(edges, count), tried)
+        if max(map(len, greedy(edges, count)), default=0) <= self.strategy.s:
+            self._try(times, greedy(edges, count), tried)
+        starts = dict(tried)
+        notes: tuple[str, ...] = ()
+        for pruning in self._prunings():
+            times.known = {}
+            for each in starts.values():
+                times.known |= each.stage_cycles
+            for _ in range(self.strategy.trials):
+                stages, notes = self._scheduled(times, edges, pruning)
+                is_known = stages in tried
+                self._try(times, stages, tried)
+                times.known |= tried[stages].stage_cycles
+                if is_known:
+                    break
+        fastest = min(tried.values(), key=lambda each: each.cycles)
+        return replace(fastest.plan, notes=(*fastest.plan.notes, *notes))
+
+    def _prunings(self) -> Iterator[tuple[int, int]]:
+        """All limits up to the chosen ones, of groups in powers of two: more is never worse."""
+        powers = [2**power for power in range(1, self.strategy.s.bit_length())]
+        for most_groups in dict.fromkeys((*powers, self.strategy.s)):
+            yield from ((most, most_groups) for most in range(1, self.strategy.r + 1))
+
+    def _try(
+        self, times: StageTimes, stages: tuple[Stage, ...], tried: dict[tuple[Stage, ...], IosTrial]
+    ) -> None:
+        """Simulate a schedule, unless it is known; without a simulator its cycles are estimates."""
+        if stages in tried:
+            return
+        plan = self._assembled(times, stages)
+        cost = self._cost(plan)
+        if cost is None:
+            own = {stage: times(stage) for stage in stages}
+            tried[stages] = IosTrial(sum(own.values()), plan, own)
+        else:
+            own = self._simulated(times, plan, cost, stages)
+            tried[stages] = IosTrial(cost.cycles, plan, own)
+
+    def _scheduled(
+        self, times: StageTimes, edges: Sequence[tuple[int, int]], pruning: tuple[int, int]
+    ) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
+        """The best stages of each block by the cycles so far; notes."""
+        found: list[Stage] = []
+        wide = 0
+        for block in blocks(edges, len(self.graph.layers)):
+            place = {layer: at for at, layer in enumerate(block)}
+            own = [(place[a], place[b]) for a, b in edges if a in place and b in place]
+            latency = partial(_block_cycles, times, block)
+            try:
+                stages = best_schedule(own, len(block), latency, *pruning).stages
+            except CapacityError:
+                wide += 1
+                stages = greedy(own, len(block))
+            found += [_named(stage, block) for stage in stages]
+        return tuple(found), (TOO_WIDE.format(count=wide),) if wide else ()
+
+    def _simulated(
+        self, times: StageTimes, plan: Plan, cost: PlanCost, stages: Sequence[Stage]
+    ) -> dict[Stage, int]:
+        """The simulated cycles of each stage: those of its steps."""
+        steps_of = map(plan.step_of, range(len(plan.kernels)))
+        by_step = dict(zip(steps_of, cost.kernel_cycles, strict=True))
+        found: dict[Stage, int] = {}
+        first = 0
+        for stage in stages:
+            steps = max(map(len, times.queues(stage)))
+            found[stage] = sum(by_step[step] for step in range(first, first + steps))
+            first += steps
+        return found
+
+    def _assembled(self, times: StageTimes, stages: Sequence[Stage]) -> Plan:
+        """The plan of these stages, one kernel per layer."""
+        graph, target = self.graph, self.target
+        recipe = Recipe(
+            self.strategy.label,
+            graph.layers,
+            whole_groups(graph, range(len(graph.layers))),
+            Nearest.DRAM,
+            scheduling=self.strategy.scheduling,
+            decisions=tuple(self._decisions(times, stages)),
+        )
+        sections = whole_sections(graph)
+        if target.clusters == 1:
+            return assemble_whole(target, recipe, sections)
+        instances = instance_graph(target.semantics, sections)
+        return assemble_cluster_parallel(target, recipe, instances, list(_steps(times, stages)))
+
+    def _decisions(self, times: StageTimes, stages: Sequence[Stage]) -> Iterator[Decision]:
+        """Each stage with its cycles, and those of its layers one after the other."""
+        is_searched = self.strategy.level == "parallel"
+        for place, stage in enumerate(stages, 1):
+            layers = tuple(layer for group in stage for layer in group)
+            is_shared = len(stage) > 1
+            rule = RULE_FIXED if not is_searched else RULE_TOGETHER if is_shared else RULE_ALONE
+            numbers: dict[str, int | float | str] = {
+                "stage": place,
+                "groups": len(stage),
+                "cycles": times(stage),
+                "cycles in turn": times.cycles_of(layers),
+            }
+            names = tuple(self.graph.layers[layer].name for layer in layers)
+            yield Decision(STAGE_STEP, rule, names, is_shared, numbers)
+
+
+def _block_cycles(times: StageTimes, block: Sequence[int], stage: Stage) -> int:
+    """Cycles of a stage of a block."""
+    return times(_named(stage, block))
+
+
+def _named(stage: Stage, block: Sequence[int]) -> Stage:
+    """A stage of a block, with the graph's layers."""
+    return tuple(tuple(block[at] for at in group) for group in stage)
+
+
+def _steps(times: StageTimes, stages: Sequence[Stage]) -> Iterator[dict[int, int]]:
+    """The layer that each cluster runs, per step."""
+    for stage in stages:
+        queues = times.queues(stage)
+        for step in range(max(map(len, queues))):
+            yield {
+                cluster: queue[step] for cluster, queue in enumerate(queues) if step < len(queue)
+            }

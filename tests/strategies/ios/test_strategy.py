@@ -1,0 +1,171 @@
+"""`ios` on models and chips: stages on clusters, simulated, replayed, never slower than in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import numpy as np
+import pytest
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.report.report import Report
+from graphturbo_core.strategies.ios import strategy as ios
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
+from graphturbo_core.strategies.steps.kernels import PlanCost
+from tests.data.exports import exported
+from tests.full import SLOW
+from tests.models import model_bytes
+from tests.strategies.ios.wired import random_wired, squeezenet
+from tests.strategies.samples import hardware, weighted
+
+BRANCHES = """g (float[N,8,16,16] x) => (float[N,24,16,16] z) {{
+    {weights}
+    a = Conv<pads = [1,1,1,1]> (x, w0) b = Conv<pads = [1,1,1,1]> (x, w1)
+    c = Conv<pads = [1,1,1,1]> (x, w2) d = Conv<pads = [1,1,1,1]> (c, w3)
+    z = Concat<axis = 1> (a, b, d)
+}}"""
+
+
+def branches() -> bytes:
+    """Three branches of a convolution, the last of two, joined by a concatenation."""
+    random = np.random.default_rng(3)
+    weights = "\n".join(
+        f"w{n} = Constant <value = float[8,8,3,3] "
+        f"{{{','.join(f'{v:.3f}' for v in random.normal(size=576))}}}> ()"
+        for n in range(4)
+    )
+    return model_bytes(BRANCHES.format(weights=weights))
+
+
+MODELS: Mapping[str, Callable[[], bytes]] = {
+    "branches": branches,
+    "squeezenet": squeezenet,
+    "wired 1": lambda: random_wired(1),
+    "wired 2": lambda: random_wired(2),
+    "inception": lambda: exported("inception_v3_ts"),
+}
+
+
+@cache
+def report_of(model: str, chip: str, strategy: str, options: tuple[tuple[str, str], ...]) -> Report:
+    return run_report(MODELS[model](), RunRequest(model, strategy, chip, 1, options=dict(options)))
+
+
+def cycles(model: str, chip: str, strategy: str, **options: str) -> int:
+    named = tuple((f"ios.{name}", text) for name, text in options.items())
+    found: int = report_of(model, chip, strategy, named).tables["round"][0]["cycles"]
+    return found
+
+
+def stages_of(plan: Plan) -> list[list[str]]:
+    """Ops by step, each step's in the order of the clusters."""
+    steps: dict[int, list[str]] = {}
+    for number, kernel in enumerate(plan.kernels):
+        steps.setdefault(plan.step_of(number), []).append(" ".join(kernel.ops))
+    return list(steps.values())
+
+
+def planned(level: str, clusters: int, costs: dict[str, int] | None = None, **options: str) -> Plan:
+    """The plan of the branches; a step costs its longest layer."""
+    text = (
+        BRANCHES.format(weights="")
+        .replace("N,", "1,")
+        .replace(
+            "x)", "x, float[8,8,3,3] w0, float[8,8,3,3] w1, float[8,8,3,3] w2, float[8,8,3,3] w3)"
+        )
+    )
+
+    def cost(plan: Plan) -> PlanCost:
+        assert costs is not None
+        own = {n: costs[kernel.ops[0]] for n, kernel in enumerate(plan.kernels)}
+        steps: dict[int, int] = {}
+        for number, each in own.items():
+            step = plan.step_of(number)
+            steps[step] = max(steps.get(step, 0), each)
+        kernels = tuple(steps[plan.step_of(number)] for number in own)
+        return PlanCost(sum(steps.values()), kernels)
+
+    named = {f"ios.{name}": value for name, value in options.items()}
+    task = PlanTask(
+        weighted(text), hardware(), "fp16", named, clusters=clusters,
+        cost=cost if costs else None,
+    )  # fmt: skip
+    return plan_for(parse_strategy(f"ios:{level}"), task)
+
+
+LARGE = ("squeezenet", "wired 2", "inception")
+COSTS = {"a": 10, "b": 10, "c": 5, "d": 5, "z": 1}
+
+
+def test_branches_run_at_once() -> None:
+    """`c` and `d` follow each other on one cluster while others run `a` and `b`: 10, then 5."""
+    plan = planned("parallel", 4, COSTS)
+    assert stages_of(plan) in ([["a", "b", "c"], ["d"], ["z"]], [["c", "a", "b"], ["d"], ["z"]])
+    assert plan.cooperation is not None
+    taken = [each for each in plan.decisions if each.is_taken]
+    assert [each.rule for each in taken] == [ios.RULE_TOGETHER]
+    assert taken[0].numbers["cycles"] == 15 if len(taken[0].subject) == 4 else 10
+
+
+def test_levels() -> None:
+    assert stages_of(planned("sequential", 4, COSTS)) == [["a"], ["b"], ["c"], ["d"], ["z"]]
+    assert stages_of(planned("greedy", 4, COSTS)) == [["a", "b", "c"], ["d"], ["z"]]
+    assert {each.rule for each in planned("greedy", 4, COSTS).decisions} == {ios.RULE_FIXED}
+
+
+def test_a_stage_is_not_shared_where_that_gains_nothing() -> None:
+    """With at most one group per stage, and with one layer per group and stage."""
+    in_turn = [["a"], ["b"], ["c"], ["d"], ["z"]]
+    assert sorted(stages_of(planned("parallel", 4, COSTS, s="1"))) == in_turn
+    two = planned("parallel", 4, COSTS, s="2")
+    assert max(map(len, stages_of(two))) == 2
+
+
+def test_one_cluster_runs_the_layers_in_turn_and_says_so() -> None:
+    plan = planned("parallel", 1)
+    assert plan.cooperation is None
+    assert plan.notes == (ios.ONE_CLUSTER,)
+    assert [kernel.ops for kernel in plan.kernels] == [("a",), ("b",), ("c",), ("d",), ("z",)]
+
+
+def test_without_a_simulator_every_layer_counts_one_cycle() -> None:
+    assert max(map(len, stages_of(planned("parallel", 4)))) > 1
+
+
+def test_a_block_with_too_many_stages_is_scheduled_greedily(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CapacityError("TEST", "too many stages")
+
+    monkeypatch.setattr(ios, "best_schedule", refuse)
+    plan = planned("parallel", 4, COSTS)
+    assert plan.notes == (ios.TOO_WIDE.format(count=1),)
+    assert stages_of(plan) == [["a", "b", "c"], ["d"], ["z"]]
+
+
+@pytest.mark.parametrize("level", ["sequential", "greedy", "parallel"])
+@pytest.mark.parametrize("chip", ["stcp920", "generic-4x4"])
+def test_it_replays(chip: str, level: str) -> None:
+    request = RunRequest("branches", f"ios:{level}@1", chip, 1, verify=True)
+    report = run_report(branches(), request)
+    assert report.contract["verify"]["ok"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("chip", ["stcp920", "generic-4x4"])
+@pytest.mark.parametrize(
+    "model",
+    ["branches", "wired 1", *(pytest.param(each, marks=SLOW) for each in LARGE)],
+)
+def test_searched_stages_are_no_slower_than_the_others(model: str, chip: str) -> None:
+    """Parallel before greedy before sequential; a larger pruning is never worse."""
+    found = [cycles(model, chip, f"ios:{level}@1") for level in ios.LEVELS]
+    in_turn, greedily, searched = found
+    assert searched <= min(in_turn, greedily)
+    assert greedily < in_turn
+    smaller = [cycles(model, chip, "ios@1", r=r, s=s) for r, s in (("1", "2"), ("2", "2"))]
+    assert searched <= smaller[1] <= smaller[0]
