@@ -16,6 +16,8 @@ from graphturbo_core.strategies.baselines.tvm import Tvm
 from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
 from graphturbo_core.strategies.partitioners.glow import Glow
+from graphturbo_core.strategies.partitioners.onednn import OneDnn
+from graphturbo_core.strategies.partitioners.tensorrt_like import TensorRtLike
 from graphturbo_core.strategies.partitioners.xla import Xla
 from graphturbo_core.strategies.strategy import Strategy
 from graphturbo_core.strategies.tuned.strategy import TunedSearch
@@ -29,6 +31,8 @@ STRATEGIES: Mapping[str, type[Strategy]] = MappingProxyType(
             AStitch,
             Xla,
             Glow,
+            OneDnn,
+            TensorRtLike,
             GraphTurboLevels,
             Best,
             TunedSearch,
