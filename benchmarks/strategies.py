@@ -30,7 +30,9 @@ def page() -> str:
 
 def _strategies() -> Iterator[str]:
     for name, strategy in STRATEGIES.items():
-        yield f"## {name}\n\n{_sentence(strategy.doc)}\n"
+        yield f"## {name}\n\n{_sentence(strategy.doc)} Source: {strategy.source}.\n"
+        if strategy.departures:
+            yield f"What differs here:\n\n{_list(strategy.departures)}"
         if strategy.levels:
             default = f"level (default `{strategy.default_level}`)"
             rows = [(f"`{level}`", doc) for level, doc in strategy.levels.items()]
@@ -60,6 +62,10 @@ def _options(options: Iterable[StrategyOption]) -> str:
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [headings, ["---"] * len(headings), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _list(sentences: Iterable[str]) -> str:
+    return "".join(f"- {sentence}\n" for sentence in sentences)
 
 
 def _sentence(text: str) -> str:

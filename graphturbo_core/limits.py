@@ -49,6 +49,13 @@ class Limits:
     """Boxes per op to which that limit rises in a large model: four per instruction."""
     max_drawn_bytes: int = 2**30
     """Bytes of random weights that a replay generates; protobuf's limit is 2 GiB."""
+    max_block_ops: int = 1_000
+    """Ops of a block that IOS schedules; Inception-v3's largest has 12."""
+    max_states: int = 200_000
+    """States of such a block: sets of ops that have all their predecessors. Inception-v3's blocks
+    have at most 180."""
+    max_state_endings: int = 3_000_000
+    """Endings of all its states together: ten seconds. Inception-v3 has 27,742."""
     max_name_length: int = 200
     """Characters of an op's name; longer ones are shortened, with a note."""
 

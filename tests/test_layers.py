@@ -20,8 +20,9 @@ LAYERS = (
 
 PARTS = {
     "strategies": (
-        "constraints", "layers", "steps", "graphturbo", "plan_files", "strategy", "baselines",
-        "plus", "tuned", "graphturbo_levels", "best", "registry", "options", "planning",
+        "constraints", "layers", "ios", "steps", "graphturbo", "plan_files", "strategy",
+        "baselines", "plus", "tuned", "graphturbo_levels", "best", "registry", "options",
+        "planning",
     ),
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",

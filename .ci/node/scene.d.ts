@@ -9,6 +9,7 @@ interface Group {
   title: string;
   is_via_dram: boolean;
   layers: number[];
+  shares: number[];
   ops: number;
   pieces: number;
   along: string;
@@ -24,6 +25,7 @@ interface Reason {
   fewest_pieces: number;
   most_pieces: number;
   other_layer: number;
+  rule: string;
 }
 
 interface NextBest {

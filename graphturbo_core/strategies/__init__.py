@@ -11,6 +11,7 @@ In: GraphSemantics, Hardware, options, perhaps a plan file. Out: the Plan of one
 
 `layers/` has the model's layers, `steps/` the shared steps. `baselines/`, `graphturbo/`,
 `plus/`, `best/` and `tuned/` are the strategies. `plan_files/` records, restores and edits plans.
+`ios/` has the search of IOS over numbered ops; it depends on no model and no chip.
 
 A strategy imports neither lowering nor simulator. `plus`, `best` and `tuned` get a cost
 function in the Target (`Target.cost`): cycles of a round, None where the plan is refused. Other

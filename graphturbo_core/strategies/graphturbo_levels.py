@@ -41,6 +41,10 @@ class GraphTurboLevels(Strategy):
 
     name: ClassVar[str] = "graphturbo"
     doc: ClassVar[str] = "layers grouped, groups split, instances ordered depth first (OSDI 2023)"
+    source: ClassVar[str] = "GraphTurbo, Zhao et al., OSDI 2023; its level `plus` is our own"
+    departures: ClassVar[tuple[str, ...]] = (
+        "docs/paper-assumptions.md lists every departure, with an option for the paper's reading.",
+    )
     levels: ClassVar[Mapping[str, str]] = MappingProxyType(
         {each.name: each.doc for each in ALL_LEVELS}
     )

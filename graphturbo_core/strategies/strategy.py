@@ -37,7 +37,9 @@ class Strategy(ABC):
 
     `level`: one of `levels`; "" where the class has none.
 
-    Class attributes: `name` and `doc` for lists of strategies; `levels`: description by name;
+    Class attributes: `name` and `doc` for lists of strategies; `source`: where its method is
+    described; `departures`: where it departs from that, a sentence each; `is_fine`: a sub-graph is
+    a layer, or ops that one fusion joins, and not a stage; `levels`: description by name;
     `default_level`; `is_search`: it simulates many plans, which takes minutes; `is_by_op`: its
     groups consist of ops, not of layers; `follows_edits`: of a plan file;
     `chooses_cluster_batch`: without `@N` it compares cluster batches, by
@@ -49,6 +51,9 @@ class Strategy(ABC):
 
     name: ClassVar[str]
     doc: ClassVar[str]
+    source: ClassVar[str] = "our choice"
+    departures: ClassVar[tuple[str, ...]] = ()
+    is_fine: ClassVar[bool] = False
     levels: ClassVar[Mapping[str, str]] = MappingProxyType({})
     default_level: ClassVar[str] = ""
     is_search: ClassVar[bool] = False

@@ -7,13 +7,12 @@ import re
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.hardware.profile import load_profile, parse_profile
 from graphturbo_core.run_request import options_of_strategy
+from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_core.units import counted, format_bytes, format_si
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.sizes import Sizes
 from graphturbo_ui.text import Sink, safe_text
 
-FINE = frozenset({"layerwise", "tvm", "astitch"})
-"""Strategies whose sub-graphs hold one layer each; all others merge layers."""
 NO_MARKDOWN = re.compile(r"[A-Za-z0-9]+(?:[@.-][A-Za-z0-9]+)*")
 """Names that mean the same with and without Markdown: read aloud without backslashes."""
 MAX_LENGTH = 60
@@ -64,7 +63,8 @@ def run_label(key: str, default: str) -> str:
 def kind_of(strategy: str) -> str:
     """Whether a strategy, as typed, partitions finely or coarsely."""
     name, _, _ = query.split_strategy(strategy)[0].partition(":")
-    return "fine" if name in FINE else "coarse"
+    found = STRATEGIES.get(name)
+    return "fine" if found is not None and found.is_fine else "coarse"
 
 
 def chosen_options(key: str, strategy: str) -> dict[str, str]:

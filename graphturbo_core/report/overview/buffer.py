@@ -30,6 +30,7 @@ from graphturbo_core.report.overview.hues import (
     titles_of_groups,
 )
 from graphturbo_core.report.overview.lens import callout, first_window, focus_of
+from graphturbo_core.report.overview.shared_layers import layer_shares
 from graphturbo_core.report.overview.shares import cycles_by_hue
 from graphturbo_core.report.report import Report
 
@@ -238,11 +239,13 @@ def _groups(report: Report, titles: Sequence[str], show: Show) -> list[dict[str,
         if row["part"] == "sub-graph" and row["taken"]
     }
     layers, via_dram = layers_of_groups(report), _via_dram(report)
+    shares = layer_shares(report, layers)
     return [
         {
             "name": show(row["name"]),
             "title": show(titles[row["index"]]) if titles else "",
             "layers": list(layers[row["index"]]),
+            "shares": shares[row["index"]],
             "ops": row["ops"],
             "pieces": row["pieces"],
             "along": row["along"],

@@ -8,6 +8,7 @@ from typing import TypedDict
 import numpy as np
 
 from graphturbo_core.report.overview.hues import HUES, Hues, layers_of_groups
+from graphturbo_core.report.overview.shared_layers import layer_shares
 from graphturbo_core.report.overview.shares import Ints, cycles_by_hue
 from graphturbo_core.report.report import Report
 
@@ -119,7 +120,7 @@ def focus_of(a: Report, b: Report, hues: Hues) -> Focus:
     groups = layers_of_groups(b)
     own_s = _seconds(b, groups, hues)
     is_slower = b.contract["latency_s"] > a.contract["latency_s"]
-    lost_s = [late - soon for late, soon in zip(own_s, _before_s(a, groups, hues), strict=True)]
+    lost_s = [late - soon for late, soon in zip(own_s, _before_s(a, b, groups, hues), strict=True)]
     has_loss = is_slower and max(lost_s) > 0
     place = int(np.argmax(lost_s if has_loss else own_s))
     is_group = len(groups) > 1
@@ -141,15 +142,18 @@ def _seconds(b: Report, groups: Sequence[Sequence[int]], hues: Hues) -> list[flo
     return [own * _per_cycle_s(b) for own in cycles]
 
 
-def _before_s(a: Report, groups: Sequence[Sequence[int]], hues: Hues) -> list[float]:
-    """A's time of the same layers."""
+def _before_s(a: Report, b: Report, groups: Sequence[Sequence[int]], hues: Hues) -> list[float]:
+    """A's time of the same layers; of one that several of B's sub-graphs share, of their parts."""
     if len(groups) < 2:  # noqa: PLR2004
         return _hue_seconds(a, hues)
     rounds = a.tables["rounds"]
     samples = sum(row["count"] * row["samples"] for row in rounds)
     drawn = next((row["samples"] for row in rounds if row["is_drawn"]), samples)
     window_s = [row["window_s"] * samples / drawn for row in a.tables["layers"]]
-    return [sum(window_s[layer] for layer in layers) for layers in groups]
+    return [
+        sum(window_s[layer] * part for layer, part in zip(layers, parts, strict=True))
+        for layers, parts in zip(groups, layer_shares(b, groups), strict=True)
+    ]
 
 
 def _hue_seconds(report: Report, hues: Hues) -> list[float]:

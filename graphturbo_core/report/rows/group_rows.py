@@ -110,12 +110,11 @@ class GroupReasons:
         self._is_whole = len(plan.groups) == 1
         self._has_merged = bool(plan.decisions)
         self._layers = plan.layers
-        self._group_of_layer = {
-            plan.layers[layer].name: index
-            for index, group in enumerate(plan.groups)
-            for layer in group.layers
-        }
-        self._index_of = {layer.name: layer.index for layer in plan.layers}
+        self._groups_of: dict[str, set[int]] = {}
+        for index, group in enumerate(plan.groups):
+            for name in (*group.ops, *(plan.layers[layer].name for layer in group.layers)):
+                self._groups_of.setdefault(name, set()).add(index)
+        self._index_of = {**plan.layer_of_op, **{each.name: each.index for each in plan.layers}}
         self._stitched: dict[str, list[Decision]] = {}
         self._inside: dict[int, list[Decision]] = {}
         self._across: dict[int, list[Decision]] = {}
@@ -127,22 +126,20 @@ class GroupReasons:
                 self._book(decision)
 
     def _book(self, decision: Decision) -> None:
-        groups = {
-            self._group_of_layer[layer]
-            for part in decision.subject
-            for layer in self._ends(part)
-            if layer in self._group_of_layer
-        }
-        if decision.step == NEXT_BEST_STEP and len(groups) == 1:
-            self._next_best[groups.pop()] = decision
-        elif decision.is_taken and len(groups) == 1:
-            self._inside.setdefault(groups.pop(), []).append(decision)
-        elif not decision.is_taken:
-            for group in groups:
+        ends = [end for part in decision.subject for end in self._ends(part)]
+        found = [self._groups_of[end] for end in ends if end in self._groups_of]
+        common = sorted(set.intersection(*found)) if found else []
+        if decision.step == NEXT_BEST_STEP and len(common) == 1:
+            self._next_best[common[0]] = decision
+        elif decision.is_taken:
+            for group in common:
+                self._inside.setdefault(group, []).append(decision)
+        else:
+            for group in sorted(set.union(*found)) if found else []:
                 self._across.setdefault(group, []).append(decision)
 
     def _ends(self, part: str) -> tuple[str, ...]:
-        return (part,) if part in self._group_of_layer else tuple(part.split(RANGE))
+        return (part,) if part in self._groups_of else tuple(part.split(RANGE))
 
     def why(self, index: int, group: Group) -> str:
         """The last merge into the group, or the rules that stitched its regions."""
@@ -189,7 +186,7 @@ class GroupReasons:
 
     def other_layer(self, decision: Decision, index: int) -> int:
         """A layer of the part that a group was not merged with; -1 where there is none."""
-        others = (part for part in decision.subject if self._group_of(part) != index)
+        others = (part for part in decision.subject if not self._has(index, part))
         ends = [end for part in others for end in self._ends(part)]
         return next((self._index_of[end] for end in ends if end in self._index_of), -1)
 
@@ -205,13 +202,14 @@ class GroupReasons:
 
     def _leaves(self, decision: Decision, index: int) -> bool:
         """Whether the refused merge has a part outside the group."""
-        return any(self._group_of(part) != index for part in decision.subject)
+        return not all(self._has(index, part) for part in decision.subject)
 
-    def _group_of(self, part: str) -> int | None:
-        return self._group_of_layer.get(self._ends(part)[0])
+    def _has(self, index: int, part: str) -> bool:
+        """Whether a part of a merge is in a group."""
+        return index in self._groups_of.get(self._ends(part)[0], ())
 
     def _others(self, decision: Decision, index: int) -> str:
-        return " + ".join(part for part in decision.subject if self._group_of(part) != index)
+        return " + ".join(part for part in decision.subject if not self._has(index, part))
 
 
 def _reason(decision: Decision) -> str:

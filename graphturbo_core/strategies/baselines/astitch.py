@@ -2,11 +2,8 @@
 
 After the reference page on fusion (AStitch, ASPLOS 2022): recalled from the paper and mapped to
 this machine by us. `stitch.py` forms kernels, `stitch_binding.py` divides their work,
-`stitch_schemes.py` records how values pass inside. Between kernels tensors are in DRAM, as for
-`tvm`: XLA's buffers are device memory, like TVM's (our choice). Loop nests are those of Relay's
-layers, as for every strategy (our choice): a value passes locally between ops of one layer, and
-through LB between layers. An LB holds a core's whole part of such a value; AStitch's blocks hold a
-few rows at a time. A part without room spills, with a note from lowering.
+`stitch_schemes.py` records how values pass inside. `AStitch.departures` has what differs here. A
+part of a value without room in LB spills, with a note from lowering.
 """
 
 from __future__ import annotations
@@ -42,6 +39,13 @@ class AStitch(Strategy):
     doc: ClassVar[str] = (
         "ops between products stitched into one kernel, DRAM between kernels (AStitch)"
     )
+    source: ClassVar[str] = "AStitch, Zheng et al., ASPLOS 2022; recalled, not checked"
+    departures: ClassVar[tuple[str, ...]] = (
+        "Between kernels tensors are in DRAM: buffers of XLA, under AStitch, are device memory.",
+        "Loop nests are those of Relay's layers: a value passes through LB between two layers.",
+        "An LB holds a core's whole part of such a value; a block of AStitch holds a few rows.",
+    )
+    is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
 
     normalisation: Literal["stitched", "xla"] = choice(

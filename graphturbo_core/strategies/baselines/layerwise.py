@@ -20,6 +20,7 @@ class Layerwise(Strategy):
 
     name: ClassVar[str] = "layerwise"
     doc: ClassVar[str] = "one kernel per op, everything through DRAM"
+    is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
 
     def plan(self, target: Target) -> Plan:

@@ -32,6 +32,10 @@ class Tvm(Strategy):
 
     name: ClassVar[str] = "tvm"
     doc: ClassVar[str] = "one kernel per Relay layer, between kernels everything in DRAM"
+    source: ClassVar[str] = (
+        "TVM Relay's operator fusion: apache/tvm, graph_partitioner and its tests"
+    )
+    is_fine: ClassVar[bool] = True
 
     division: Literal["kind", "outermost", "literal"] = choice(
         *DIVISIONS,

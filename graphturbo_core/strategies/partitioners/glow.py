@@ -8,12 +8,7 @@ section 3).
    one kernel. It has at most `MOST_BUFFERS` buffers.
 3. Any other instruction ends the stack and is a kernel of its own. A convolution takes no epilogue.
 
-What differs here:
-
-- Instructions are in the graph's order; Glow orders them by its own scheduler.
-- Layer norm is decomposed, as Glow lowers it. A product with a bias is one op, as the importer
-  makes it.
-- An operand that is broadcast is read in the stack; Glow first writes it in full.
+`Glow.departures` has what differs here.
 """
 
 from __future__ import annotations
@@ -28,6 +23,7 @@ from graphturbo_core.option_fields import number
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners.op_kernels import (
+    BETWEEN_LAYERS,
     FUSE_STEP,
     OpKernel,
     OpKernels,
@@ -49,6 +45,14 @@ class Glow(Strategy):
 
     name: ClassVar[str] = "glow"
     doc: ClassVar[str] = "runs of elementwise ops of one size share a kernel (Glow's stacking)"
+    source: ClassVar[str] = "Glow: docs/Optimizations.md and the stacking of its LLVM backend"
+    departures: ClassVar[tuple[str, ...]] = (
+        "Instructions are in the graph's order; Glow orders them by its own scheduler.",
+        "A product with a bias is one op, as the importer makes it; Glow adds the bias apart.",
+        "An operand that is broadcast is read in the stack; Glow first writes it in full.",
+        BETWEEN_LAYERS,
+    )
+    is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
 
     most_buffers: int = number(MOST_BUFFERS, (2, 4096), "most buffers of a stack")

@@ -3,8 +3,7 @@
 A partitioner decides which ops share a kernel. Here its kernels get a legal order, and are bound
 and placed as those of `astitch`: between kernels tensors are in DRAM, inside a kernel they are in
 LB, and where two readers need another division they are in GB. Loop nests are those of Relay's
-layers, as for every strategy (our choice): a value passes in the vector pipe between ops of one
-layer, and through LB between layers.
+layers, as for every strategy (our choice).
 """
 
 from __future__ import annotations
@@ -26,6 +25,11 @@ from graphturbo_core.strategies.steps.whole import in_layers, op_graph
 
 FUSE_STEP = "fuse"
 """Step of a partitioner's decisions; the subjects are ops, the producer first."""
+BETWEEN_LAYERS = (
+    "Loop nests are those of Relay's layers: a value passes through LB between two layers of a"
+    " kernel, and in the vector pipe within one."
+)
+"""Departure of every partitioner."""
 MAX_KERNEL_OPS = 256
 """Most ops of a kernel: TVM's limit of fusion (our choice where a source names none)."""
 

@@ -3,15 +3,8 @@
 Source: XLA's `instruction_fusion.cc`, `gpu_fusible.cc` and multi-output fusion (reference page on
 schedulers, section 1; marks there say what is recalled).
 
-What differs here:
-
-- Ops are those of the ONNX graph, with layer norm and softmax decomposed. XLA's instructions are
-  finer: a mean is a sum and a division there.
-- Reverse post-order is the graph's order from its end.
-- Fusion merger and horizontal fusion are absent: the first repeats producers that the second pass
-  has repeated, the second joins kernels without common operands.
-- The budget of a GPU's shared memory is absent: what LB has no room for goes to GB or DRAM, with a
-  note.
+`xla_fusion.py` has the passes, `xla_rules.py` the classes of ops, `Xla.departures` what differs
+here.
 """
 
 from __future__ import annotations
@@ -22,7 +15,7 @@ from typing import ClassVar
 from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX
 from graphturbo_core.option_fields import switch
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.strategies.partitioners.op_kernels import plan_of_kernels
+from graphturbo_core.strategies.partitioners.op_kernels import BETWEEN_LAYERS, plan_of_kernels
 from graphturbo_core.strategies.partitioners.xla_fusion import fused_kernels
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.strategy import Strategy
@@ -34,6 +27,17 @@ class Xla(Strategy):
 
     name: ClassVar[str] = "xla"
     doc: ClassVar[str] = "loops between products fused, cheap ops computed again (XLA)"
+    source: ClassVar[str] = "XLA: instruction_fusion.cc, gpu_fusible.cc, multi-output fusion"
+    departures: ClassVar[tuple[str, ...]] = (
+        "Ops are those of the ONNX graph, with layer norm and softmax decomposed. Instructions of"
+        " XLA are finer: a mean is a sum and a division there.",
+        "Reverse post-order is the graph's order from its end.",
+        "Fusion merger and horizontal fusion are absent. The first repeats producers, as the second"
+        " pass does; the second joins kernels without common operands.",
+        "The limit of a GPU's shared memory is absent: what LB has no room for goes to GB or DRAM.",
+        BETWEEN_LAYERS,
+    )
+    is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
 
     repeats: bool = switch("a cheap op with several readers is computed again in each")

@@ -29,7 +29,7 @@ RULE_FUSED = "the reader is the only one: fused into it"
 RULE_REPEATED = "cheap: computed again in each reader"
 RULE_SIBLINGS = "both read the same result in loops of one shape: one kernel with both results"
 RULE_WITH_READER = "producer and reader have loops of one shape: one kernel with both results"
-RULE_LIBRARY = "a product or a call of a library: a boundary"
+RULE_LIBRARY = "a product, a sort or another call of a library: a boundary"
 RULE_KIND = "an op of this kind is not fused into its readers"
 RULE_RESULT = "a result of the model stays in memory"
 RULE_SEVERAL = "several readers, and an expensive op is not computed again"
@@ -67,6 +67,7 @@ class XlaFuser:
         self.place = {op.name: index for index, op in enumerate(self.graph.ops)}
         self.fusions = {op.name: _Fusion(op.name, {op.name}, {op.name}) for op in self.graph.ops}
         self.decisions: list[Decision] = []
+        self._noted: set[tuple[str, tuple[str, str]]] = set()
         for op in self.graph.ops:
             for tensor in self.graph.activations_in(op):
                 maker = self.graph.producer.get(tensor)
@@ -114,9 +115,9 @@ class XlaFuser:
         self, rule: str, producer: str, reader: str, numbers: Numbers, *, is_taken: bool
     ) -> None:
         subject = producer, self._reader_op(producer, reader)
-        decision = Decision(FUSE_STEP, rule, subject, is_taken, numbers)
-        if decision not in self.decisions[-1:]:
-            self.decisions.append(decision)
+        if (rule, subject) not in self._noted:  # the second pass asks again
+            self._noted.add((rule, subject))
+            self.decisions.append(Decision(FUSE_STEP, rule, subject, is_taken, numbers))
 
     def _reader_op(self, producer: str, reader: str) -> str:
         """The first op of a fusion that reads another one."""
@@ -154,27 +155,31 @@ class XlaFuser:
 
     def _repeat_fault(self, made: _Fusion) -> tuple[str, Numbers]:
         """Why a producer with several readers is not computed in each."""
-        own, by_op = self.rules.by_op[made.root], self.rules.by_op
-        if own.is_repeated:
-            return "", {}
+        by_op, graph = self.rules.by_op, self.graph
         if any(by_op[op].is_expensive for op in made.ops):
             return RULE_SEVERAL, {}
-        numbers: Numbers = {"operand bytes": own.read_bytes, "result bytes": own.written_bytes}
+        real = [name for name in self._read_by(made.ops) if graph.tensors[name].elements > 1]
+        read = sum(map(self.rules.bytes_of, real))
+        written = sum(map(self.rules.bytes_of, graph.op_by_name[made.root].outputs))
+        numbers: Numbers = {"operand bytes": read, "result bytes": written}
         can_all = all(
             not any(by_op[root].is_library for root in self.fusions[each].roots)
             for each in made.readers
         )
-        grows = own.operands > 1 and own.read_bytes > own.written_bytes
+        grows = len(real) > 1 and read > written
         return (RULE_GROWS, numbers) if grows and not can_all else ("", numbers)
+
+    def _read_by(self, ops: set[str]) -> set[str]:
+        """Tensors that these ops read and do not compute."""
+        found = [self.graph.op_by_name[op] for op in ops]
+        read = {name for op in found for name in op.inputs if name}
+        return read - {name for op in found for name in op.outputs}
 
     def _budget(self, ops: set[str], roots: set[str], numbers: Numbers) -> tuple[str, Numbers]:
         """Whether a fusion of these ops is too large."""
         if len(ops) > MAX_KERNEL_OPS:
             return RULE_OPS, numbers
-        read = {name for op in ops for name in self.graph.op_by_name[op].inputs if name} - {
-            name for op in ops for name in self.graph.op_by_name[op].outputs
-        }
-        tensors = len(read) + len(roots)
+        tensors = len(self._read_by(ops)) + len(roots)
         if tensors > MOST_TENSORS:
             return RULE_BUDGET, numbers | {"operands and results": tensors}
         reductions = sum(self.rules.by_op[op].is_reduction for op in ops)
@@ -184,7 +189,7 @@ class XlaFuser:
 
     def _is_reread(self, made: _Fusion, reading: _Fusion) -> bool:
         """Whether a fusion needs elements of a producer more than once."""
-        tensors = set(self.graph.op_by_name[made.root].outputs)
+        tensors = {name for root in made.roots for name in self.graph.op_by_name[root].outputs}
         return any(
             op in reading.reread or self.rules.rereads(op, tensor)
             for op in reading.ops
@@ -217,7 +222,7 @@ class XlaFuser:
     def _join_readers(self, producer: str) -> None:
         leaders: list[str] = []
         for name in self._ordered(self.fusions[producer].readers):
-            leader = next((each for each in leaders if self._joins(each, name)), None)
+            leader = next((each for each in leaders if self._are_siblings(each, name)), None)
             if leader is None:
                 leaders.append(name)
                 continue
@@ -229,7 +234,7 @@ class XlaFuser:
         for producer in list(self.fusions):
             while producer in self.fusions:
                 readers = self._ordered(self.fusions[producer].readers)
-                reader = next((each for each in readers if self._joins(producer, each)), None)
+                reader = next((each for each in readers if self._may_pass(producer, each)), None)
                 if reader is None:
                     break
                 self._note_pair(RULE_WITH_READER, producer, reader)
@@ -238,6 +243,21 @@ class XlaFuser:
     def _note_pair(self, rule: str, first: str, second: str) -> None:
         numbers: Numbers = {"shape": "x".join(map(str, self._loop_shape(second)))}
         self.decisions.append(Decision(FUSE_STEP, rule, (first, second), True, numbers))
+
+    def _are_siblings(self, first: str, second: str) -> bool:
+        """Whether two readers of one result may be one kernel: neither needs the other."""
+        is_apart = second not in self.fusions[first].readers | self.fusions[first].operands
+        return is_apart and self._joins(first, second)
+
+    def _may_pass(self, producer: str, reader: str) -> bool:
+        """Whether a reader's loop may use each element of a producer where it is made."""
+        made, reading = self.fusions[producer], self.fusions[reader]
+        is_same_place = not self._is_reread(made, reading) and not any(
+            self.rules.by_op[maker].is_reduction
+            for op in reading.ops
+            for maker in self._made_for(op) & made.roots
+        )
+        return is_same_place and self._joins(producer, reader)
 
     def _joins(self, first: str, second: str) -> bool:
         """Whether two fusions may become one kernel with both results."""

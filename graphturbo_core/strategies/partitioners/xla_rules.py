@@ -15,34 +15,27 @@ from graphturbo_core.semantics.table import GraphSemantics
 
 MOST_REPEATS = 10
 """A reduction of more elements than this per result is not computed again per reader."""
-_EXPENSIVE_KINDS = (FusionKind.REDUCTION, FusionKind.CONTRACTION, FusionKind.OPAQUE)
+_EXPENSIVE_KINDS = (FusionKind.REDUCTION, FusionKind.CONTRACTION)
 _LOOKUPS = frozenset({"Gather", "GatherElements", "GatherND"})
 _SCATTERS = frozenset({"ScatterElements", "ScatterND", "TensorScatter"})
-_ALWAYS_REPEATED = frozenset({"Expand"})
-"""Broadcasts; a `Cast` to more bytes is another."""
 
 
 @dataclass(frozen=True)
 class XlaOp:
     """What the rules ask of one op.
 
-    `is_library`: a product or an op without entry: a call of a library, which takes part in no
-    fusion. `is_reduction`: reduce or reduce-window. `ratio`: elements read per element of the
-    result, of a reduction. `read_bytes`: of its real operands, which are not scalars.
+    `is_library`: a product, a sort, or an op without entry: a call of a library, which takes part
+    in no fusion. `is_reduction`: reduce or reduce-window. `ratio`: elements read per element of the
+    result, of a reduction. `shape`: of its loops: the result's, or a reduction's operand's.
     """
 
     name: str
     is_library: bool
     is_producer: bool
-    is_consumer: bool
     is_reduction: bool
     is_expensive: bool
-    is_repeated: bool
     ratio: int
     shape: tuple[int, ...]
-    operands: int
-    read_bytes: int
-    written_bytes: int
 
 
 @dataclass(frozen=True)
@@ -61,8 +54,6 @@ class XlaRules:
         graph, own = self.semantics.graph, self.semantics.by_op[name]
         op = graph.op_by_name[name]
         outputs = [tensor for tensor in op.outputs if tensor]
-        reads = dict.fromkeys(access.tensor for reads in own.accesses for access in reads)
-        real = [tensor for tensor in reads if graph.tensors[tensor].elements > 1]
         is_library = is_library_call(own)
         is_reduction = not is_library and own.fusion in (
             FusionKind.REDUCTION,
@@ -75,30 +66,16 @@ class XlaRules:
             name=name,
             is_library=is_library,
             is_producer=not (is_library or is_variadic or op.op_type in _SCATTERS),
-            is_consumer=not is_library,
             is_reduction=is_reduction,
             is_expensive=_is_expensive(own, op.op_type),
-            is_repeated=self._is_repeated(name),
             ratio=first // max(1, result.elements) if is_reduction else 1,
             shape=graph.tensors[op.inputs[0]].shape if is_reduction else result.shape,
-            operands=len(real),
-            read_bytes=sum(self.bytes_of(tensor) for tensor in real),
-            written_bytes=sum(self.bytes_of(tensor) for tensor in outputs),
         )
 
     def bytes_of(self, tensor: str) -> int:
         """Bytes of a whole tensor on the chip."""
         found = self.semantics.graph.tensors[tensor]
         return found.elements * element_bytes(found.dtype, self.number_format)
-
-    def _is_repeated(self, name: str) -> bool:
-        """A broadcast, or a conversion to more bytes."""
-        op = self.semantics.graph.op_by_name[name]
-        if op.op_type in _ALWAYS_REPEATED or self.semantics.by_op[name].is_repeated:
-            return True
-        if op.op_type != "Cast":
-            return False
-        return self.bytes_of(op.outputs[0]) > self.bytes_of(op.inputs[0])
 
     def rereads(self, consumer: str, tensor: str) -> bool:
         """Whether the op reads elements of a tensor more than once: it repeats them, or slides."""
@@ -116,8 +93,9 @@ class XlaRules:
 
 
 def is_library_call(own: OpSemantics) -> bool:
-    """A product, or an op without entry in the table."""
-    return bool(own.contraction or own.products or own.is_opaque)
+    """A product, a sort, or an op without entry in the table."""
+    is_whole = own.is_opaque or own.fusion is FusionKind.OPAQUE
+    return bool(own.contraction or own.products or is_whole)
 
 
 def _is_expensive(own: OpSemantics, op_type: str) -> bool:

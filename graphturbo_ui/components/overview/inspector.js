@@ -85,7 +85,7 @@ export function mostGained(scene) {
   const [a, b] = [scene.runs[0], scene.runs.at(-1)];
   const own = groupSeconds(b);
   const before = layerSeconds(a);
-  const gains = b.groups.map(({ layers }, group) => layers.reduce((sum, layer) => sum + before[layer], 0) - own[group]);
+  const gains = b.groups.map((each, group) => sharedSeconds(each, before) - own[group]);
   return gains.indexOf(Math.max(...gains));
 }
 
@@ -94,6 +94,11 @@ function both(scene, text) {
   const [a, b] = [scene.runs[0], scene.runs.at(-1)];
   if (a === b) return [`${a.name} `, { b: text(a) }];
   return [`A ${text(a)}   B `, { b: text(b) }];
+}
+
+/** Seconds of the layers of a sub-graph, of those that others share its part by work. */
+function sharedSeconds({ layers, shares }, seconds) {
+  return layers.reduce((sum, layer, at) => sum + seconds[layer] * shares[at], 0);
 }
 
 /** @param {Scene} scene */
@@ -152,11 +157,12 @@ function groupCells(scene, number) {
   const samples = b.rounds[0].samples;
   const a = scene.runs[0];
   const before = layerSeconds(a);
+  const isShared = a !== b && group.shares.some((share) => share < 1);
   const cells = [
     { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: group.title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
     { caption: "Pieces", parts: [piecesText(scene, group, samples)] },
     { caption: "Live bytes, whole → per piece", parts: [{ b: bytesText(group) }] },
-    { caption: "Time", parts: a === b ? [{ b: timeText(groupSeconds(b)[number]) }] : [`A ${timeText(group.layers.reduce((sum, layer) => sum + before[layer], 0))}   B `, { b: timeText(groupSeconds(b)[number]) }] },
+    { caption: isShared ? "Time; A's of its part of the layer" : "Time", parts: a === b ? [{ b: timeText(groupSeconds(b)[number]) }] : [`A ${timeText(sharedSeconds(group, before))}   B `, { b: timeText(groupSeconds(b)[number]) }] },
   ];
   return [...cells, ...reasonCells(b, number), ...nextBestCells(scene, b, number)];
 }
@@ -203,9 +209,10 @@ function reasonCells(run, number) {
   return cells;
 }
 
-function mergedText({ cause, fewest_pieces: fewest, most_pieces: most }) {
+function mergedText({ cause, rule, fewest_pieces: fewest, most_pieces: most }) {
   const counts = fewest === most ? `${most} each` : `${fewest} to ${most}`;
   return {
+    other: rule,
     pieces: `the parts agree on the pieces: ${counts}`,
     block: "a fork and its join share one split",
     split: "one axis can split all of it",
@@ -220,7 +227,7 @@ function mergedText({ cause, fewest_pieces: fewest, most_pieces: most }) {
  */
 function refusedTexts(run, number, refused, isCut) {
   const own = run.groups[number];
-  const said = refused.map(({ cause, fewest_pieces: fewest, most_pieces: most, other_layer: layer }) => {
+  const said = refused.map(({ cause, rule, fewest_pieces: fewest, most_pieces: most, other_layer: layer }) => {
     const other = layer >= 0 ? layerTitle(run, layer) : "a neighbour";
     if (cause === "refetch" && !fewest) return `with ${other}: one of the two has no split that fits`;
     const cut = own.pieces >= most ? other : layerTitle(run, own.layers[0]);
@@ -231,6 +238,7 @@ function refusedTexts(run, number, refused, isCut) {
       cycle: `with ${other}: it would close a cycle`,
       taken: `with ${other}: it belongs to another block`,
       user: `with ${other}: the plan forbids it`,
+      other: `with ${other}: ${rule}`,
     }[cause] ?? `with ${other}: a rule forbids it`;
   });
   return [...new Set(said)];

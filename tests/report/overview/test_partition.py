@@ -144,13 +144,15 @@ def refused(parts: tuple[str, str], rule: str, pieces: str) -> Decision:
 
 def test_of_one_neighbour_the_last_refusal_counts() -> None:
     layers = [SimpleNamespace(index=n, name=name) for n, name in enumerate("abc")]
-    groups = [SimpleNamespace(layers=[n], name=f"g{n}") for n in range(3)]
+    groups = [SimpleNamespace(layers=[n], ops=["abc"[n]], name=f"g{n}") for n in range(3)]
     decisions = [
         refused(("a", "b"), grouping.RULE_REFETCH, "8+4"),
         refused(("b", "c"), grouping.RULE_SPLIT, "2+2"),
         refused(("a", "b"), grouping.RULE_CYCLE, "1+6"),
     ]
-    plan = SimpleNamespace(strategy="made", layers=layers, groups=groups, decisions=decisions)
+    plan = SimpleNamespace(
+        strategy="made", layers=layers, groups=groups, decisions=decisions, layer_of_op={}
+    )
     rows = list(reason_rows(cast(Outcome, SimpleNamespace(plan=plan))))
     assert [(row["group"], row["other_layer"], row["cause"]) for row in rows] == [
         (0, 1, "cycle"),

@@ -42,6 +42,7 @@ class ReasonRow(TypedDict):
 
     `times`: merges that made it. `fewest_pieces`, `most_pieces`: of the parts that were to merge; 0
     where not recorded. `other_layer`: a layer of the neighbour; -1 for a merge that was made.
+    `rule`: the rule's sentence where `cause` is "other", else empty.
     """
 
     group: int
@@ -51,6 +52,7 @@ class ReasonRow(TypedDict):
     fewest_pieces: int
     most_pieces: int
     other_layer: int
+    rule: str
 
 
 def reason_rows(outcome: Outcome) -> Iterator[ReasonRow]:
@@ -110,4 +112,5 @@ def _row(group: int, decision: Decision, times: int, other_layer: int) -> Reason
         "fewest_pieces": min(counts),
         "most_pieces": max(counts),
         "other_layer": other_layer,
+        "rule": "" if decision.rule in CAUSES else decision.rule,
     }

@@ -1,0 +1,35 @@
+"""Numbered ops and their edges -> IOS's search space, and the schedule of least latency.
+
+- `dag.py`: OpDag: a topological order and the direct successors of each op.
+- `endings.py`: Endings: states of a block, the stages that can end each, and the pruning.
+- `counts.py`: `search_space`: width, bound, and counts of states, pairs and schedules.
+- `best_stages.py`: `best_schedule`: the dynamic program over states.
+- `fixed_stages.py`: `sequential` and `greedy`, the schedules that IOS is compared with.
+- `block_cut.py`: `blocks`: the graph cut where a single tensor passes.
+
+A stage is a tuple of groups, which run concurrently. A group is a tuple of ops, which run in
+sequence. A state is a set of ops that has all predecessors of its ops. An ending of a state is a
+stage that can run last in it. Every group consists of one op and all its successors in the state.
+
+Ops are numbers from 0 to n - 1; an edge is a pair (producer, consumer). Nothing here depends on a
+model or a chip: the caller gives the latency of a stage. Merged convolutions are left out, since
+edges do not say which convolutions can be merged.
+
+Source: "IOS, Ding et al., MLSys 2021". Endings are those that the authors' program lists, and the
+counts are those of the paper's table.
+"""
+
+from graphturbo_core.strategies.ios.best_stages import IosSchedule, best_schedule
+from graphturbo_core.strategies.ios.block_cut import blocks
+from graphturbo_core.strategies.ios.counts import IosSpace, search_space
+from graphturbo_core.strategies.ios.fixed_stages import greedy, sequential
+
+__all__ = [
+    "IosSchedule",
+    "IosSpace",
+    "best_schedule",
+    "blocks",
+    "greedy",
+    "search_space",
+    "sequential",
+]
