@@ -15,15 +15,7 @@ section 2; marks there say what is recalled).
 8. A batch norm that begins a chain takes one Relu and nothing else.
 9. Concatenations, transposes and casts take no post-ops.
 
-What differs here:
-
-- Ops are ONNX's. Mish and Gelu written out in smaller ops are found as gates; other spellings are
-  not.
-- Patterns of quantised numbers are absent: such a product is a kernel of its own.
-- A choice (`Where`) and a cast, which may end a product's chain in newer versions, end it before.
-- All patterns run on this machine as they are. oneDNN leaves a pattern to smaller kernels where it
-  has no implementation for a shape.
-- Where patterns of one class meet, the one whose op is first in the graph takes the reader.
+`OneDnn.departures` has what differs here.
 """
 
 from __future__ import annotations
@@ -57,7 +49,11 @@ from graphturbo_core.strategies.partitioners.op_classes import (
     keeps_shape,
     type_of,
 )
-from graphturbo_core.strategies.partitioners.op_kernels import OpKernels, plan_of_kernels
+from graphturbo_core.strategies.partitioners.op_kernels import (
+    BETWEEN_LAYERS,
+    OpKernels,
+    plan_of_kernels,
+)
 from graphturbo_core.strategies.partitioners.single_reads import KernelChains, NextOps
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.strategy import Strategy
@@ -121,6 +117,19 @@ class OneDnn(Strategy):
 
     name: ClassVar[str] = "onednn"
     doc: ClassVar[str] = "an op and its chain of post-ops share a kernel (oneDNN Graph)"
+    source: ClassVar[str] = "oneDNN Graph: doc/graph/fusion_patterns, policy fusion"
+    departures: ClassVar[tuple[str, ...]] = (
+        "Ops are those of the ONNX graph. Swish, HardSwish, Mish and Gelu made of smaller ops are"
+        " found in one spelling each.",
+        "Patterns of quantised numbers are absent: a product of them is a kernel of its own.",
+        "A choice between two values (Where) and a cast end a chain before them; newer versions of"
+        " oneDNN take them as last ops.",
+        "Grouped-query attention has no pattern of its own.",
+        "Every match is one kernel; oneDNN runs several where it has no kernel for a pattern.",
+        "Of two ops of one priority that could take a reader, the first in the graph's order does.",
+        BETWEEN_LAYERS,
+    )
+    is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
 
     most_post_ops: int = number(MOST_POST_OPS, (0, 32), "most binary and unary ops of a chain")

@@ -18,13 +18,7 @@ schedulers, section 4). TensorRT itself is closed, so these rules are recalled a
 A kernel hands out the result of its last op alone. `single_reads` shows why no two kernels need
 each other.
 
-What differs here:
-
-- Convolutions of one input and equal shapes are not merged side by side.
-- Concatenations are not eliminated: a kernel cannot write into a part of another tensor here.
-- A value times its own sigmoid is an elementwise kernel behind the product, not an activation.
-- Constants are folded at import, for every strategy.
-- Kernels are not chosen by measuring them.
+`TensorRtLike.departures` has what differs here.
 """
 
 from __future__ import annotations
@@ -54,6 +48,7 @@ from graphturbo_core.strategies.partitioners.op_classes import (
     type_of,
 )
 from graphturbo_core.strategies.partitioners.op_kernels import (
+    BETWEEN_LAYERS,
     MAX_KERNEL_OPS,
     OpKernels,
     plan_of_kernels,
@@ -117,6 +112,15 @@ class TensorRtLike(Strategy):
 
     name: ClassVar[str] = "tensorrt-like"
     doc: ClassVar[str] = "products take bias, residual and activation (rules like TensorRT's)"
+    source: ClassVar[str] = "recalled from TensorRT's guide on layer fusion; TensorRT is closed"
+    departures: ClassVar[tuple[str, ...]] = (
+        "Convolutions with one input and equal shapes are not merged into one.",
+        "Concatenations are not eliminated: a kernel cannot write into a part of another tensor.",
+        "A value times its own sigmoid is an elementwise kernel behind the product.",
+        "Kernels are not chosen by measurement.",
+        BETWEEN_LAYERS,
+    )
+    is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
 
     residual: bool = switch("a product takes the residual sum behind it")
