@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners.onednn import (
-    MOST_POST_OPS,
     RULE_BATCH_NORM,
     RULE_BIAS,
     RULE_DEPTHWISE,
@@ -24,8 +21,6 @@ from graphturbo_core.strategies.partitioners.onednn import (
     RULE_SHAPE,
     matched_kernels,
 )
-from graphturbo_core.strategies.partitioners.onednn_patterns import RULE_ATTENTION, RULE_GATED
-from graphturbo_core.strategies.partitioners.op_kernels import OpKernels, in_legal_order
 from graphturbo_core.strategies.partitioners.single_reads import (
     MOST_SEARCHED,
     RULE_MODEL_RESULT,
@@ -35,35 +30,8 @@ from graphturbo_core.strategies.partitioners.single_reads import (
     RULE_SEVERAL_RESULTS,
 )
 from tests.semantics.random_graphs import random_graphs
-from tests.strategies.samples import hardware, plan_of, sample_semantics, weighted
-
-MAP = "float[1,4,8,8]"
-CONSTANTS = "float[1] v1, float[1] v2"
-
-
-def of_maps(body: str, inputs: str = "", outputs: str = f"{MAP} z") -> str:
-    """A graph of maps; `w` and `v...` are weights."""
-    named = f"{MAP} x, {MAP} y, float[4,4,1,1] w, float[4] vs, float[4] vt, float[4,1,1] vb"
-    return f"g ({named}, {CONSTANTS}{inputs}) => ({outputs}) {{ {body} }}"
-
-
-def matched(text: str, most_post_ops: int = MOST_POST_OPS) -> OpKernels:
-    return matched_kernels(weighted(text), most_post_ops)
-
-
-def kernels(text: str, most_post_ops: int = MOST_POST_OPS) -> list[str]:
-    """Each kernel's ops with spaces, in a legal order."""
-    sem = weighted(text)
-    found = in_legal_order(sem.graph, matched_kernels(sem, most_post_ops).kernels)
-    return [" ".join(ops) for ops, _ in found]
-
-
-def rule(text: str, pair: str, most_post_ops: int = MOST_POST_OPS) -> tuple[str, bool]:
-    """The only rule that decided about a producer and its reader, and whether they are joined."""
-    decisions = matched(text, most_post_ops).decisions
-    found = [(d.rule, d.is_taken) for d in decisions if " ".join(d.subject) == pair]
-    assert len(found) == 1, found
-    return found[0]
+from tests.strategies.partitioners.onednn_graphs import MAP, check_partition, kernels, of_maps, rule
+from tests.strategies.samples import hardware, plan_of, sample_semantics
 
 
 def test_a_convolution_takes_bias_and_post_ops() -> None:
@@ -333,157 +301,14 @@ def test_earlier_priorities_take_readers_first() -> None:
     assert kernels(text) == ["t", "s z"]
 
 
-ROWS = "float[2,4,8] q, float[2,8,4] k, float[2,4,8] u"
-SQUARE = "float[2,4,4]"
-
-
-def attention(body: str, inputs: str = "", outputs: str = "float[2,4,8] z") -> str:
-    named = f"{ROWS}, {SQUARE} m, bool[2,4,4] b, {CONSTANTS}{inputs}"
-    return f"g ({named}) => ({outputs}) {{ {body} }}"
-
-
-SCORES = "s = MatMul(q, k)"
-CONTEXT = "z = MatMul(p, u)"
-
-
-@pytest.mark.parametrize(
-    ("between", "ops"),
-    [
-        ("p = Softmax(s)", "s p z"),
-        ("c = Div(s, v1) p = Softmax(c)", "s c p z"),
-        ("c = Mul(v1, s) p = Softmax<axis = 2>(c)", "s c p z"),
-        ("c = Div(s, v1) a = Add(c, m) p = Softmax(a)", "s c a p z"),
-        ("a = Add(m, s) p = Softmax(a)", "s a p z"),
-        ("a = Where(b, s, v1) p = Softmax(a)", "s a p z"),
-        ("a = Where(b, v1, s) p = Softmax(a)", "s a p z"),
-    ],
-)
-def test_attention_is_one_kernel(between: str, ops: str) -> None:
-    text = attention(f"{SCORES} {between} {CONTEXT}")
-    assert kernels(text, 0) == [ops]
-    names = ops.split()
-    for pair in pairwise(names):
-        assert rule(text, " ".join(pair)) == (RULE_ATTENTION, True)
-
-
-@pytest.mark.parametrize(
-    "between",
-    [
-        "p = Softmax<axis = 1>(s)",
-        "c = Div(v1, s) p = Softmax(c)",
-        "c = Div(s, m) p = Softmax(c)",
-        "a = Add(s, s) p = Softmax(a)",
-        "a = Sub(s, m) p = Softmax(a)",
-        "a = Add(s, m) c = Div(a, v1) p = Softmax(c)",
-        "p = Relu(s)",
-    ],
-    ids=["axis", "quotient", "scale", "twice", "mask", "order", "no softmax"],
-)
-def test_what_looks_like_attention_is_not(between: str) -> None:
-    assert kernels(attention(f"{SCORES} {between} {CONTEXT}"))[-1] == "z"
-
-
-def test_attention_ends_where_its_values_leave() -> None:
-    """Both sides of three conditions: another reader, a result, the probabilities' place."""
-    body = f"{SCORES} p = Softmax(s) {CONTEXT}"
-    assert kernels(attention(body)) == ["s p z"]
-    outputs = f"float[2,4,8] z, {SQUARE} "
-    assert kernels(attention(f"{body} y = Neg(p)", outputs=f"{outputs}y")) == ["s", "p", "z", "y"]
-    assert kernels(attention(body, outputs=f"{outputs}p")) == ["s", "p", "z"]
-    turned = f"{SCORES} p = Softmax(s) z = MatMul(m, p)"
-    assert kernels(attention(turned, outputs=f"{SQUARE} z")) == ["s", "p", "z"]
-
-
-def test_attention_takes_the_transpose_and_reshape_behind_it() -> None:
-    body = f"{SCORES} p = Softmax(s) c = MatMul(p, u) t = Transpose<perm = [1,0,2]>(c)"
-    assert kernels(attention(body.replace("t =", "z ="), outputs="float[4,2,8] z")) == ["s p c z"]
-    flat = "float[4,16] z"
-    assert kernels(attention(f"{body} z = Flatten(t)", outputs=flat)) == ["s p c t z"]
-    text = attention(f"{body} r = Relu(t) z = Flatten(r)", outputs=flat)
-    assert kernels(text) == ["s p c t", "r", "z"]
-
-
-def gated(body: str, outputs: str = "float[2,8] z") -> str:
-    weights = "float[8,6] w0, float[8,6] w1, float[6,8] w2, float[2,6] m"
-    return f"g (float[2,8] x, float[2,8] y, {weights}) => ({outputs}) {{ {body} }}"
-
-
-@pytest.mark.parametrize(
-    ("between", "ops"),
-    [
-        ("m0 = Mul(a, b)", "a b m0 z"),
-        ("r = Relu(a) m0 = Mul(r, b)", "a b r m0 z"),
-        ("r = Relu(b) m0 = Mul(a, r)", "a b r m0 z"),
-        ("g0 = Sigmoid(a) r = Mul(a, g0) m0 = Mul(b, r)", "a b g0 r m0 z"),
-    ],
-)
-def test_a_gated_perceptron_is_one_kernel(between: str, ops: str) -> None:
-    text = gated(f"a = MatMul(x, w0) b = MatMul(x, w1) {between} z = MatMul(m0, w2)")
-    assert kernels(text, 0) == [ops]
-    assert rule(text, "m0 z") == (RULE_GATED, True)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "a = MatMul(x, w0) b = MatMul(y, w1) m0 = Mul(a, b) z = MatMul(m0, w2)",
-        "a = MatMul(x, w0) b = MatMul(x, w1) r = Relu(a) s = Relu(b) m0 = Mul(r, s)"
-        " z = MatMul(m0, w2)",
-        "a = MatMul(x, w0) b = MatMul(x, w1) m0 = Add(a, b) z = MatMul(m0, w2)",
-        "a = MatMul(x, w0) b = MatMul(x, w1) r = Neg(a) m0 = Mul(r, b) z = MatMul(m0, w2)",
-        "a = MatMul(x, w0) m0 = Mul(a, m) z = MatMul(m0, w2)",
-    ],
-    ids=["operand", "two activations", "sum", "other op", "one product"],
-)
-def test_what_looks_like_a_gated_perceptron_is_not(body: str) -> None:
-    assert kernels(gated(body))[-1] == "z"
-
-
-def test_a_gated_perceptron_ends_in_a_third_product() -> None:
-    body = "a = MatMul(x, w0) b = MatMul(x, w1) m0 = Mul(a, b) z = Neg(m0)"
-    assert kernels(gated(body, "float[2,6] z")) == ["b", "a m0", "z"]
-    body = "a = MatMul(x, w0) b = MatMul(x, w1) m0 = Mul(a, b) z = MatMul(m0, w2)"
-    assert kernels(gated(body, "float[2,8] z, float[2,6] b")) == ["b", "a m0", "z"]
-
-
-def check_partition(sem: GraphSemantics, most_post_ops: int = MOST_POST_OPS) -> None:
-    """Each op in one kernel, kernels in a legal order, one result each."""
-    found = matched_kernels(sem, most_post_ops)
-    ordered = in_legal_order(sem.graph, found.kernels)
-    ops = [op for names, _ in ordered for op in names]
-    assert sorted(ops) == sorted(op.name for op in sem.graph.ops)
-    for names, results in ordered:
-        makers = {sem.graph.producer[result].name for result in results}
-        assert len(makers) == 1 and makers <= set(names)
-    kernel_of = {op: number for number, (names, _) in enumerate(ordered) for op in names}
-    for each in found.decisions:
-        producer, reader = each.subject
-        assert each.is_taken == (kernel_of[producer] == kernel_of[reader])
-
-
 @given(random_graphs())
 def test_any_graph(sem: GraphSemantics) -> None:
     check_partition(sem)
 
 
-@pytest.mark.parametrize(("model", "attentions"), [("bert-base", 12), ("llama", 32)])
-def test_attention_of_samples(model: str, attentions: int) -> None:
-    """One per layer; Llama has one gated perceptron per layer besides."""
-    sem = sample_semantics(model, 1)
-    check_partition(sem)
-    types = [
-        tuple(sem.graph.op_by_name[op].op_type for op in kernel.ops)
-        for kernel in matched_kernels(sem).kernels
-    ]
-    tail = ("Softmax", "MatMul", "Transpose", "Reshape")
-    assert types.count(("MatMul", "Div", "Add", *tail)) == attentions
-    assert sum(each.count("MatMul") == 3 for each in types) == (32 if model == "llama" else 0)
-
-
 def test_the_option_changes_the_plan() -> None:
-    """26 ops. One post-op: stem, 3 kernels per block of 4, shortcut, 3 at the end; more: 2 per block.
-
-    The sums are those of the second convolution of a block, and the last Relu is the third kernel.
+    """26 ops. With one post-op per chain: the stem, 3 kernels per block of 4 (the last Relu is the
+    third), the shortcut, 3 at the end. With more, 2 kernels per block.
     """
     sem, chip = sample_semantics("teaching-resnet", 4), hardware("generic-4x4")
     counts = [
