@@ -50,12 +50,23 @@ def test_a_convolution_takes_bias_and_post_ops() -> None:
         ("c = Conv(x, w) z = Add(c, y)", "c z"),
         ("c = Conv(x, w) z = Add(c, v1)", "c z"),
         ("c = Conv(x, w) z = Mul(c, vb)", "c z"),
-        ("c = MaxPool<kernel_shape = [1,1]>(x) z = Add(c, vb)", "c z"),
+        ("c = Conv(x, w) z = Add(c, k)", "c z"),
+        ("c = MaxPool<kernel_shape = [1,1]>(x) z = Add(c, vr)", "c z"),
     ],
-    ids=["own bias", "late", "second", "activation", "scalar", "product", "no product"],
+    ids=[
+        "own bias",
+        "late",
+        "second",
+        "activation",
+        "scalar",
+        "product",
+        "no weight",
+        "no product",
+    ],
 )
 def test_any_other_sum_is_a_binary_post_op(body: str, pair: str) -> None:
-    assert rule(of_maps(body), pair) == (RULE_POST_OP, True)
+    text = of_maps(body, ", float[4,1,1] k, float[8] vr")
+    assert rule(text, pair) == (RULE_POST_OP, True)
 
 
 def test_a_bias_is_no_post_op_of_the_limit() -> None:
@@ -112,7 +123,7 @@ def test_a_scale_shift_is_a_batch_norm() -> None:
     assert firsts == [("block1/layer1/a/norm", "block1/layer1/a/relu")]
 
 
-WIDE = ", float[4,4,3,3] wide, float[4,1,3,3] wd, float[4,1,3,3] we, float[4,2,3,3] wg"
+WIDE = ", float[4,4,3,3] wide, float[4,1,3,3] wd, float[4,1,3,3] we, float[4,2,3,3] wg, float[4,2,1,1] wh"
 DEEP = "<pads = [1,1,1,1], group = 4>"
 
 
@@ -135,12 +146,21 @@ def test_a_convolution_of_single_elements_takes_a_depthwise_one() -> None:
     [
         ("c = Wide(x, wide) z = Deep(c, wd)", "c z", RULE_NOT_ONE_BY_ONE),
         ("c = Deep(x, we) z = Deep(c, wd)", "c z", RULE_NOT_ONE_BY_ONE),
+        ("c = Conv<group = 2>(x, wh) z = Deep(c, wd)", "c z", RULE_NOT_ONE_BY_ONE),
         ("c = Conv(x, w) r = Relu(c) z = Deep(r, wd)", "r z", RULE_DEPTHWISE_LATE),
         ("c = Conv(x, w) d = Deep(c, wd) z = Deep(d, we)", "d z", RULE_DEPTHWISE_LATE),
         ("c = Conv(x, w) z = Half(c, wg)", "c z", RULE_KIND),
         ("c = Conv(x, w) z = Conv(c, w)", "c z", RULE_KIND),
     ],
-    ids=["after 3x3", "after depthwise", "after a post-op", "second", "two groups", "one group"],
+    ids=[
+        "after 3x3",
+        "after depthwise",
+        "after two groups",
+        "after a post-op",
+        "second",
+        "two groups",
+        "one group",
+    ],
 )
 def test_other_second_convolutions_end_the_chain(body: str, pair: str, reason: str) -> None:
     assert rule(deep(body), pair) == (reason, False)

@@ -61,6 +61,15 @@ def test_what_looks_like_attention_is_not(between: str) -> None:
     assert kernels(attention(f"{SCORES} {between} {CONTEXT}"))[-1] == "z"
 
 
+def test_a_mask_that_broadcasts_the_scores_is_not_attention() -> None:
+    """Five masks per score make five results; one mask makes one."""
+    body = f"{SCORES} a = Add(s, m5) p = Softmax(a) {CONTEXT}"
+    for count, expected in ((1, ["s a p z"]), (5, ["s", "a", "p", "z"])):
+        axes = "2,4" if count == 1 else f"{count},2,4"
+        text = attention(body, f", float[{axes},4] m5", f"float[{axes},8] z")
+        assert kernels(text) == expected
+
+
 def test_attention_ends_where_its_values_leave() -> None:
     """Both sides of three conditions: another reader, a result, the probabilities' place."""
     body = f"{SCORES} p = Softmax(s) {CONTEXT}"

@@ -39,11 +39,11 @@ from tests.semantics.random_graphs import random_graphs
 from tests.strategies.samples import hardware, plan_of, sample_semantics, weighted
 
 MAP = "float[1,4,8,8]"
-WEIGHTS = "float[4,4,1,1] w, float[4] vs, float[4,1,1] vb, float[1] v1, float[8] vr, float[1] k"
+WEIGHTS = "float[4,4,1,1] w, float[4] vs, float[4,1,1] vb, float[1] v1, float[8] vr, float[1] k, float[4,1,1] kc"
 
 
 def of_maps(body: str, outputs: str = f"{MAP} z") -> str:
-    """A graph of maps; `w` and `v...` are weights, `vr` one per column; `k` is no weight."""
+    """A graph of maps; `w` and `v...` are weights, `vr` one per column; `k` and `kc` are none."""
     return f"g ({MAP} x, {MAP} y, {WEIGHTS}) => ({outputs}) {{ {body} }}"
 
 
@@ -95,6 +95,7 @@ def test_matrix_products_have_their_channels_last(product: str) -> None:
         ("Div(v1, c)", RULE_KIND),
         ("Mul(c, y)", RULE_KIND),
         ("Mul(c, k)", RULE_KIND),
+        ("Mul(c, kc)", RULE_KIND),
         ("Mul(c, vr)", RULE_KIND),
         ("Add(c, k)", RULE_OTHER_SHAPE),
         ("Add(c, vr)", RULE_OTHER_SHAPE),
@@ -112,10 +113,15 @@ def test_what_follows_a_product(op: str, reason: str) -> None:
     assert [(each.rule, each.is_taken) for each in found] == [(reason, is_taken)]
 
 
-def test_a_product_is_not_broadcast() -> None:
-    text = """g (float[1,8] x, float[8,6] w, float[4,6] y) => (float[4,6] z) {
-        c = MatMul(x, w) z = Add(c, y) }"""
-    assert rule(text, "c z") == (RULE_OTHER_SHAPE, False)
+@pytest.mark.parametrize("operand", ["float[4,6] y", "float[1,1,1] v", "float[1,1] v"])
+def test_a_product_is_not_broadcast(operand: str) -> None:
+    """The scalar of two axes keeps the shape, that of three axes adds one."""
+    result = {"y": "float[4,6]", "v": "float[1,6]"}[operand[-1]]
+    result = "float[1,1,6]" if operand == "float[1,1,1] v" else result
+    text = f"""g (float[1,8] x, float[8,6] w, {operand}) => ({result} z) {{
+        c = MatMul(x, w) z = Add(c, {operand[-1]}) }}"""
+    is_scalar = operand == "float[1,1] v"
+    assert rule(text, "c z") == ((RULE_SCALED, True) if is_scalar else (RULE_OTHER_SHAPE, False))
 
 
 @pytest.mark.parametrize("name", sorted(ACTIVATIONS - {"Gelu"}))
@@ -171,7 +177,7 @@ def test_residual_sums_can_be_switched_off() -> None:
 def test_elementwise_ops_join_their_reader() -> None:
     """A tree: both operands of the sum; the values come from elsewhere."""
     text = of_maps("a = Exp(x) b = Neg(y) c = Where(bx, a, b) z = Log(c)")
-    text = text.replace("float[1] k", "bool[8] bx")
+    text = text.replace("float[1] k,", "bool[8] bx,")
     assert kernels(text) == ["a b c z"]
     assert rule(text, "a c") == rule(text, "c z") == (RULE_POINTWISE, True)
 
