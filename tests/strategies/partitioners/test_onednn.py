@@ -123,7 +123,10 @@ def test_a_scale_shift_is_a_batch_norm() -> None:
     assert firsts == [("block1/layer1/a/norm", "block1/layer1/a/relu")]
 
 
-WIDE = ", float[4,4,3,3] wide, float[4,1,3,3] wd, float[4,1,3,3] we, float[4,2,3,3] wg, float[4,2,1,1] wh"
+WIDE = (
+    ", float[4,4,3,3] wide, float[4,1,3,3] wd, float[4,1,3,3] we, float[4,2,3,3] wg,"
+    " float[4,2,1,1] wh"
+)
 DEEP = "<pads = [1,1,1,1], group = 4>"
 
 

@@ -39,7 +39,10 @@ from tests.semantics.random_graphs import random_graphs
 from tests.strategies.samples import hardware, plan_of, sample_semantics, weighted
 
 MAP = "float[1,4,8,8]"
-WEIGHTS = "float[4,4,1,1] w, float[4] vs, float[4,1,1] vb, float[1] v1, float[8] vr, float[1] k, float[4,1,1] kc"
+WEIGHTS = (
+    "float[4,4,1,1] w, float[4] vs, float[4,1,1] vb, float[1] v1, float[8] vr, float[1] k,"
+    " float[4,1,1] kc"
+)
 
 
 def of_maps(body: str, outputs: str = f"{MAP} z") -> str:
