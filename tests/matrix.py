@@ -31,7 +31,7 @@ from tests.soundness import check_sound
 from tests.verify.small_samples import BATCH, SMALL, chips_with_room, with_fewer_cores
 
 PAGE = Path(__file__).parents[1] / "docs" / "matrix.md"
-SAMPLED = ("astitch", "xla", "glow", "ios:parallel")
+SAMPLED = ("astitch", "xla", "glow", "onednn", "tensorrt-like", "ios:parallel")
 """Strategies that the page has not: in the sample alone, since the whole takes hours."""
 KEPT = tuple(strategy for strategy in STRATEGIES if strategy not in SAMPLED)
 SOUND, REPLAYED = "sound", "replayed"

@@ -17,6 +17,8 @@ from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
 from graphturbo_core.strategies.ios.strategy import Ios
 from graphturbo_core.strategies.partitioners.glow import Glow
+from graphturbo_core.strategies.partitioners.onednn import OneDnn
+from graphturbo_core.strategies.partitioners.tensorrt_like import TensorRtLike
 from graphturbo_core.strategies.partitioners.xla import Xla
 from graphturbo_core.strategies.strategy import Strategy
 from graphturbo_core.strategies.tuned.strategy import TunedSearch
@@ -30,6 +32,8 @@ STRATEGIES: Mapping[str, type[Strategy]] = MappingProxyType(
             AStitch,
             Xla,
             Glow,
+            OneDnn,
+            TensorRtLike,
             Ios,
             GraphTurboLevels,
             Best,

@@ -25,7 +25,8 @@ def test_the_page_lists_every_strategy_level_and_option() -> None:
 
 def test_what_exists() -> None:
     assert list(STRATEGIES) == [
-        "layerwise", "tvm", "astitch", "xla", "glow", "ios", "graphturbo", "best", "tuned",
+        "layerwise", "tvm", "astitch", "xla", "glow", "onednn", "tensorrt-like", "ios",
+        "graphturbo", "best", "tuned",
     ]  # fmt: skip
     assert tuple(STRATEGIES["graphturbo"].levels) == ("gb", "lb", "order", "full", "plus")
     assert STRATEGIES["graphturbo"].default_level == "full"
@@ -157,6 +158,8 @@ def test_every_option_is_tried_above() -> None:
         ("astitch.normalisation", "xla"),
         # tests/strategies/partitioners/test_xla.py; numbers have no other values
         ("xla.repeats", "off"), ("xla.several_results", "off"),
+        # tests/strategies/partitioners/test_tensorrt_like.py
+        ("tensorrt-like.residual", "off"), ("tensorrt-like.pointwise", "off"),
     }  # fmt: skip
     replayed = {(case[0], case[1]) for case in READINGS}
     assert tried == others - elsewhere - replayed
