@@ -25,7 +25,7 @@ from tests.matrix import (
     whole_cell,
 )
 
-MODELS = tuple(f"m{number}" for number in range(23))
+MODELS = tuple(f"m{number}" for number in range(31))
 CHIPS = ("c0", "c1", "c2", "c3", "c4")
 
 

@@ -6,6 +6,7 @@ is derived here from two reports, so that a test can compare what is drawn with 
 - `blocks.py`: stretches of layers that can be shut, where a model has too many for a row each.
 - `hues.py`: the colour number of each layer and of each sub-graph of B.
 - `shares.py`: a run's time divided among colours.
+- `shared_layers.py`: parts of the sub-graphs that share a layer.
 - `lens.py`: the stretch of time that is magnified first, and the prefetch that is pointed out.
 - `headline.py`: the sentence above all, and the figures beside it.
 - `buffer.py`: all of this as one buffer for the page.
