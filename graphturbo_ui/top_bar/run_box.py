@@ -72,4 +72,15 @@ def _strategy(key: str) -> str:
     fault = query.strategy_fault(chosen or "")
     if fault:
         state.reject(key, fault, default)
+    _describe(query.split_strategy(str(chosen))[0].partition(":")[0])
     return str(chosen)
+
+
+def _describe(name: str) -> None:
+    """What a strategy does, and behind "?" its source and where it departs from that."""
+    known = STRATEGIES.get(name)
+    if known is not None:
+        more = "\n".join(f"- {sentence}" for sentence in known.departures)
+        source = f"Source: {known.source}."
+        text = f"{known.doc[:1].upper()}{known.doc[1:]}."
+        st.markdown(text, help=f"{source} What differs here:\n\n{more}" if more else source)
