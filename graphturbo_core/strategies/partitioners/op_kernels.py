@@ -109,7 +109,12 @@ def in_legal_order(
     return tuple(
         (
             tuple(sorted(members[number], key=place.__getitem__)),
-            tuple(sorted(handed[number], key=lambda t: place[graph.producer[t].name])),
+            tuple(
+                tensor
+                for op in sorted(members[number], key=place.__getitem__)
+                for tensor in graph.op_by_name[op].outputs
+                if tensor in handed[number]
+            ),
         )
         for number in order
     )

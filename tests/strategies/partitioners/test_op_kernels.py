@@ -6,6 +6,7 @@ import pytest
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.strategies.partitioners.op_kernels import OpKernel, in_legal_order
+from tests.semantics.models import semantics
 from tests.strategies.samples import weighted
 
 TEXT = """g (float[1,4,8,8] x, float[4,4,1,1] w) => (float[1,4,8,8] z) {
@@ -35,3 +36,13 @@ def test_a_repeated_op_is_handed_out_by_the_kernel_whose_root_it_is() -> None:
 def test_kernels_that_need_each_other_are_refused() -> None:
     with pytest.raises(InvariantError, match="need each other"):
         order(OpKernel(("s", "z")), OpKernel(("c", "a")))
+
+
+def test_results_of_one_op_are_handed_out_in_its_order() -> None:
+    """Names whose order differs from that of the results: the order of a set would show."""
+    names = [f"t{(7 * n) % 16}" for n in range(16)]
+    text = f"""g (float[16,8] x) => ({", ".join(f"float[1,8] {name}" for name in names)}) {{
+        {", ".join(names)} = Split <num_outputs = 16, axis = 0> (x) }}"""
+    graph = semantics(text, 18).graph
+    ((_, handed),) = in_legal_order(graph, [OpKernel((graph.ops[0].name,))])
+    assert list(handed) == names

@@ -1,0 +1,137 @@
+"""Strategies -> what each may do, found by planning small models, not by what we say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import onnx
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.hardware.profile import load_profile
+from graphturbo_core.pipeline import Imports, RunRequest
+from graphturbo_core.products.plan import Plan, Scope
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
+
+CHIP = "generic-4x4"
+CONVOLUTION = "Conv <pads = [1,1,1,1]>"
+"""Keeps the size of a map."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A question, a model's body from `x` to `z`, and whether a plan of it says yes."""
+
+    question: str
+    body: str
+    is_met: Callable[[Plan], bool]
+    samples: int = 4
+    result: str = "16,16,16"
+
+
+def _share(first: str, second: str) -> Callable[[Plan], bool]:
+    """Whether the ops of two results are in one kernel."""
+
+    def is_met(plan: Plan) -> bool:
+        makers = {t: op.name for op in plan.semantics.graph.ops for t in op.outputs}
+        return any({makers[first], makers[second]} <= set(kernel.ops) for kernel in plan.kernels)
+
+    return is_met
+
+
+def _repeats(plan: Plan) -> bool:
+    """Whether two kernels of different groups run one op."""
+    groups: dict[str, set[int]] = {}
+    for kernel in plan.kernels:
+        for op in kernel.ops:
+            groups.setdefault(op, set()).add(kernel.group)
+    return any(len(found) > 1 for found in groups.values())
+
+
+def _is_split(plan: Plan) -> bool:
+    return any(group.pieces > 1 for group in plan.groups)
+
+
+def _waits_in(scope: Scope) -> Callable[[Plan], bool]:
+    """Whether a product's result waits in a memory for another product."""
+
+    def is_met(plan: Plan) -> bool:
+        by_op, graph = plan.semantics.by_op, plan.semantics.graph
+        between = {
+            tensor
+            for op in graph.ops
+            if by_op[op.name].contraction
+            for tensor in op.outputs
+            if any(by_op[reader.name].contraction for reader in graph.consumers[tensor])
+        }
+        found = ((kernel, name) for kernel in plan.kernels for name in between & set(kernel.scopes))
+        return any(
+            kernel.scopes[name] is scope or (scope is Scope.LB and name in kernel.kept)
+            for kernel, name in found
+        )
+
+    return is_met
+
+
+def _runs_at_once(plan: Plan) -> bool:
+    """Whether clusters run different layers in one step."""
+    steps = [plan.step_of(kernel) for kernel in range(len(plan.kernels))]
+    groups = {(step, kernel.group) for step, kernel in zip(steps, plan.kernels, strict=True)}
+    return len(groups) > len(set(steps))
+
+
+TWO = f"a = {CONVOLUTION} (x, w) z = {CONVOLUTION} (a, w)"
+LONG = "a0 = Relu (x) " + " ".join(f"a{n + 1} = {CONVOLUTION} (a{n}, w)" for n in range(6))
+SMALLER = f"""b0 = Conv <strides = [4,4], pads = [1,1,1,1]> (a6, w)
+    {" ".join(f"b{n + 1} = {CONVOLUTION} (b{n}, w)" for n in range(3))} z = Relu (b3)"""
+"""A sixteenth of the map: it needs fewer pieces."""
+PROBES = (
+    Probe("epilogue of a product", f"a = {CONVOLUTION} (x, w) z = Relu (a)", _share("a", "z")),
+    Probe("producer of a product", f"a = Relu (x) z = {CONVOLUTION} (a, w)", _share("a", "z")),
+    Probe("elementwise runs", f"c = {CONVOLUTION} (x, w) p = GlobalMaxPool (c) a = Exp (p)"
+          " b = Sqrt (a) z = Add (c, b)", _share("a", "b")),
+    Probe("producer of a reduction", "a = Relu (x) r = ReduceSum (a, axes) z = Add (x, r)",
+          _share("a", "r")),
+    Probe("across a reduction", "r = ReduceSum (x, axes) z = Sub (x, r)", _share("r", "z")),
+    Probe("across products", TWO, _share("a", "z")),
+    Probe("an op in two kernels", f"s = Neg (x) c = {CONVOLUTION} (s, w) z = Add (c, s)", _repeats),
+    Probe("pieces", f"{LONG} z = Relu (a6)", _is_split, samples=64),
+    Probe("layers at once", f"a = {CONVOLUTION} (x, w) b = {CONVOLUTION} (x, w) z = Concat <axis = 1> (a, b)",
+          _runs_at_once, samples=1, result="32,16,16"),
+    Probe("results in LB", TWO, _waits_in(Scope.LB)),
+    Probe("results in GB", f"{LONG} {SMALLER}", _waits_in(Scope.GB), samples=64,
+          result="16,4,4"),
+)  # fmt: skip
+"""Columns of the page, the smallest model that shows each."""
+
+
+def model_of(probe: Probe) -> bytes:
+    """The probe's ONNX file; the weight is a constant."""
+    text = f"""<ir_version: 9, opset_import: ["": 17]>
+        g (float[N,16,16,16] x) => (float[N,{probe.result}] z) {{
+            s4 = Constant <value = int64[4] {{16,16,3,3}}> ()
+            w = ConstantOfShape <value = float[1] {{0.1}}> (s4)
+            axes = Constant <value = int64[2] {{2,3}}> () {probe.body} }}"""
+    return bytes(onnx.parser.parse_model(text).SerializeToString(deterministic=True))
+
+
+@cache
+def _chip() -> Hardware:
+    return load_profile(CHIP)
+
+
+def plan_of(strategy: str, probe: Probe) -> Plan:
+    """The plan of a probe; with one sample, all clusters share the round."""
+    imports = Imports(model_of(probe))
+    graph = imports.whole(RunRequest("probe", strategy, CHIP, probe.samples))
+    clusters = _chip().clusters if probe.samples == 1 else 1
+    task = PlanTask(imports.semantics(graph), _chip(), "fp16", {}, clusters=clusters)
+    return plan_for(parse_strategy(strategy), task)
+
+
+def answers() -> Mapping[str, tuple[bool, ...]]:
+    """Per strategy without a search, the answers in the order of `PROBES`."""
+    names = [name for name, strategy in STRATEGIES.items() if not strategy.is_search]
+    return {name: tuple(probe.is_met(plan_of(name, probe)) for probe in PROBES) for name in names}
