@@ -105,6 +105,18 @@ ALL: tuple[Evidence, ...] = (
         (PROFILES, "sample_models/*.onnx", "graphturbo_core/strategies/best/*.py"),
     ),
     Evidence(
+        "schedulers",
+        (("benchmarks.schedulers", "--afresh"),),
+        ("docs/schedulers.json", "docs/schedulers.md"),
+        (
+            PROFILES,
+            "sample_models/*.onnx",
+            "graphturbo_core/strategies/partitioners/*.py",
+            "graphturbo_core/strategies/ios/*.py",
+            "benchmarks/schedulers/matrix.py",
+        ),
+    ),
+    Evidence(
         "recurrent",
         (("tests.verify.recurrent_table",),),
         ("docs/recurrent.md",),

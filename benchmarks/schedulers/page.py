@@ -10,7 +10,7 @@ from benchmarks.quality.matrix import CHIPS
 from benchmarks.schedulers.matrix import COMPARED, KEPT, SETTINGS, Key, Run, Setting
 from benchmarks.schedulers.probes import PROBES, answers
 from graphturbo_core.strategies.registry import STRATEGIES
-from graphturbo_core.units import format_bytes, format_seconds
+from graphturbo_core.units import format_bytes, format_percent, format_seconds
 
 PAGE = KEPT.with_suffix(".md")
 BASELINE = "tvm"
@@ -113,7 +113,7 @@ def _fastest(cells: Cells, chip: str, names: Sequence[str]) -> str:
 def _time(run: Run, is_best: bool) -> str:
     if not _is_run(run):
         return str(run.get("refused", NOT_RUN))
-    text = f"{format_seconds(run['latency_s'])}, {run['share']:.0%}"
+    text = f"{format_seconds(run['latency_s'])}, {format_percent(run['share'])}"
     return f"**{text}**" if is_best else text
 
 
