@@ -61,7 +61,7 @@ def test_times_winners_and_what_is_missing_by_hand() -> None:
     }
     text = page(found)
     assert f"4 of {len(SETTINGS) * len(CHIPS) * len(COMPARED)} runs are kept." in text
-    assert "| `xla` | **2 ms, 25%** | not run |" in text
+    assert "| `xla` | **2 ms, 25 %** | not run |" in text
     assert "| `ios` | TOO_LARGE | not run |" in text
     assert "| `tvm` | 4 MiB, 20 | not run |" in text
     assert (

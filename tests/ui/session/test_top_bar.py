@@ -60,6 +60,13 @@ def test_labels_show_what_a_link_names_and_what_is_chosen_then(answering: Desk) 
     assert bar(app)[3:6:2] == ["Batch · sequence 128 5", "B, fine layerwise"]
 
 
+def test_a_strategy_is_described_with_its_source(answering: Desk) -> None:
+    texts = {each.value: each.proto.help for each in opened(a="xla@2").markdown}
+    said = "Loops between products fused, cheap ops computed again (XLA)."
+    assert texts[said].startswith("Source: XLA")
+    assert all(sentence in texts[said] for sentence in STRATEGIES["xla"].departures)
+
+
 def test_an_upload_is_labelled_by_its_file_name(answering: Desk) -> None:
     digest = store.upload_store().put("my *net*.onnx", load_sample("teaching-resnet"))
     app = opened(model=f"my *net*.onnx ({digest})")
