@@ -50,7 +50,7 @@ class Limits:
     max_drawn_bytes: int = 2**30
     """Bytes of random weights that a replay generates; protobuf's limit is 2 GiB."""
     max_block_ops: int = 1_000
-    """Ops of a block that IOS schedules; Inception-v3's largest has 12."""
+    """Ops of a block that IOS schedules; Inception-v3's largest has 12 (block C)."""
     max_states: int = 200_000
     """States of such a block: sets of ops that have all their predecessors. Inception-v3's blocks
     have at most 180."""

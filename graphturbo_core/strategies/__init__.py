@@ -9,11 +9,11 @@ In: GraphSemantics, Hardware, options, perhaps a plan file. Out: the Plan of one
 - `options.py`: all `--set` options, and strategies made with them.
 - `planning.py`: `plan_for`: builds the Target, restores a plan file or calls the strategy.
 
-`layers/` has the model's layers, `steps/` the shared steps. `baselines/`, `graphturbo/`,
-`plus/`, `best/` and `tuned/` are the strategies. `plan_files/` records, restores and edits plans.
-`ios/` has the search of IOS over numbered ops; it depends on no model and no chip.
+`layers/` has the model's layers, `steps/` the shared steps. `baselines/`, `partitioners/`, `ios/`,
+`graphturbo/`, `plus/`, `best/` and `tuned/` are the strategies. `plan_files/` records, restores and
+edits plans.
 
-A strategy imports neither lowering nor simulator. `plus`, `best` and `tuned` get a cost
+A strategy imports neither lowering nor simulator. `ios`, `plus`, `best` and `tuned` get a cost
 function in the Target (`Target.cost`): cycles of a round, None where the plan is refused. Other
 properties of a strategy are methods of the class: scheduling, feeding, GB use, passes at import.
 """

@@ -112,7 +112,9 @@ class GroupReasons:
         self._layers = plan.layers
         self._groups_of: dict[str, set[int]] = {}
         for index, group in enumerate(plan.groups):
-            for name in (*group.ops, *(plan.layers[layer].name for layer in group.layers)):
+            own, layers = set(group.ops), [plan.layers[layer] for layer in group.layers]
+            whole = [layer.name for layer in layers if own.issuperset(layer.ops)]
+            for name in (*group.ops, *whole):
                 self._groups_of.setdefault(name, set()).add(index)
         self._index_of = {**plan.layer_of_op, **{each.name: each.index for each in plan.layers}}
         self._stitched: dict[str, list[Decision]] = {}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from graphturbo_core.strategies.ios.endings import Pruning, Stage, endings_of
+from graphturbo_core.strategies.ios.endings import Endings, Pruning, Stage, endings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,18 @@ def best_schedule(
         CapacityError: TOO_MANY_OPS, BLOCK_TOO_LARGE, TOO_MANY_STATES or TOO_MANY_PAIRS.
     """
     endings = endings_of(edges, n, Pruning(r, s))
+    return cheapest_stages(endings, endings.states(), latency)
+
+
+def cheapest_stages(
+    endings: Endings,
+    states: Iterable[tuple[int, Sequence[int]]],
+    latency: Callable[[Stage], int | Fraction],
+) -> IosSchedule:
+    """`best_schedule` of listed states, which a caller may keep for other latencies."""
     latencies: dict[int, int | Fraction] = {}
     costs: dict[int, tuple[int | Fraction, int, int]] = {endings.full: (0, 0, 0)}
-    for state, state_endings in endings.states():
+    for state, state_endings in states:
         cost, stages, _ = costs[state]
         for ending in state_endings:
             if ending not in latencies:

@@ -17,8 +17,10 @@ def sequential(edges: Iterable[tuple[int, int]], n: int) -> tuple[Stage, ...]:
     return tuple(((op,),) for op in op_dag(edges, n).order)
 
 
-def greedy(edges: Iterable[tuple[int, int]], n: int) -> tuple[Stage, ...]:
-    """All ready ops per stage, at most `GREEDY_GROUPS`, each a group of its own.
+def greedy(
+    edges: Iterable[tuple[int, int]], n: int, most_groups: int = GREEDY_GROUPS
+) -> tuple[Stage, ...]:
+    """All ready ops per stage, at most `most_groups`, each a group of its own.
 
     Of more ready ops, those earliest in topological order run first; the others stay ready. The
     schedule lies inside every pruning that allows as many groups as its largest stage has.
@@ -30,7 +32,7 @@ def greedy(edges: Iterable[tuple[int, int]], n: int) -> tuple[Stage, ...]:
             waiting[reader] += 1
     ready, stages = list(dag.sources), []
     while ready:
-        places = [heapq.heappop(ready) for _ in range(min(len(ready), GREEDY_GROUPS))]
+        places = [heapq.heappop(ready) for _ in range(min(len(ready), most_groups))]
         stages.append(tuple((dag.order[place],) for place in places))
         for reader in (reader for place in places for reader in dag.readers[place]):
             waiting[reader] -= 1

@@ -17,19 +17,20 @@ authors' program. A unit is a layer of Relay: a convolution with its activation.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import ClassVar
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.option_fields import number
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.products.scheduling import Scheduling
-from graphturbo_core.strategies.ios.best_stages import best_schedule
+from graphturbo_core.strategies.ios.best_stages import cheapest_stages
 from graphturbo_core.strategies.ios.block_cut import blocks
-from graphturbo_core.strategies.ios.endings import Stage
-from graphturbo_core.strategies.ios.fixed_stages import greedy, sequential
+from graphturbo_core.strategies.ios.endings import Endings, Pruning, Stage, endings_of
+from graphturbo_core.strategies.ios.fixed_stages import GREEDY_GROUPS, greedy, sequential
 from graphturbo_core.strategies.ios.stage_times import StageTimes
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
@@ -56,12 +57,16 @@ WITHOUT_FENCE = Scheduling(has_fence=False, is_listed=False)
 STAGE_STEP = "stage"
 RULE_TOGETHER = "these layers run at once: the sum over all stages is the least"
 RULE_ALONE = "a stage of its own: with others the sum over all stages is not less"
-RULE_FIXED = "the level puts these layers into one stage"
+RULE_FIXED = "no search: one layer, or all ready layers, per stage"
 ONE_CLUSTER = (
     "ios: one cluster runs each round, so its layers run one after the other. With fewer samples"
     " than clusters, clusters share a round."
 )
-TOO_WIDE = "ios: {count} block(s) have too many stages to list and are scheduled greedily"
+TOO_WIDE = "ios: {count} block(s) are too large to search: all their ready layers share a stage"
+IOS_LIMITS = replace(DEFAULT_LIMITS, max_states=20_000, max_state_endings=30_000)
+"""Of one block (our choice: a second per schedule; the largest of Inception-v3 has 3,648 pairs)."""
+Listed = tuple[Endings, Sequence[tuple[int, Sequence[int]]]]
+"""Endings of a block, and its states with theirs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +82,9 @@ class Ios(Strategy):
         "A group has no stream of its own: where a stage has more groups than clusters, some follow"
         " each other on one cluster.",
         "Clusters that run a stage wait for each other after each layer.",
+        "The fastest simulated schedule over all prunings up to (r, s) is taken, the sequential and"
+        " the greedy one among them: the cycles of a stage depend a little on the one before it.",
+        "Blocks with too many stages are scheduled greedily.",
         "Convolutions are not merged: the levels Merge and Both of the paper are absent.",
     )
     is_fine: ClassVar[bool] = True
@@ -102,13 +110,22 @@ class Ios(Strategy):
         return IosScheduler(self, target, graph).plan()
 
 
+Made = tuple[tuple[Stage, ...], frozenset[Stage], int]
+"""Stages in order, those that the dynamic program chose, and how many blocks it could not list."""
+
+
 @dataclass(frozen=True)
 class IosTrial:
-    """A schedule's plan with its cycles, and those of each stage."""
+    """A schedule's plan with its cycles and those of each stage.
+
+    `searched`: stages that the dynamic program chose. `wide`: blocks that were too large for it.
+    """
 
     cycles: int
     plan: Plan
     stage_cycles: Mapping[Stage, int]
+    searched: frozenset[Stage]
+    wide: int
 
 
 @dataclass(frozen=True)
@@ -118,6 +135,8 @@ class IosScheduler:
     strategy: Ios
     target: Target
     graph: LayerGraph
+    listed: dict[tuple[int, int, int], Listed | None] = field(default_factory=dict)
+    """By place of a block, r and s; None where the block is too large."""
 
     def plan(self) -> Plan:
         """The plan of the level; with one cluster the sequential one."""
@@ -154,27 +173,32 @@ class IosScheduler:
         return found
 
     def _searched(self, times: StageTimes, edges: Sequence[tuple[int, int]]) -> Plan:
-        """Steps 2 to 4 of the module's list."""
+        """Steps 2 to 4 of the module's list; ties: a searched schedule, then the first."""
         tried: dict[tuple[Stage, ...], IosTrial] = {}
         count = len(self.graph.layers)
-        self._try(times, sequential(edges, count), tried)
+        self._try(times, (sequential(edges, count), frozenset(), 0), tried)
         if max(map(len, greedy(edges, count)), default=0) <= self.strategy.s:
-            self._try(times, greedy(edges, count), tried)
+            self._try(times, (greedy(edges, count), frozenset(), 0), tried)
         starts = dict(tried)
-        notes: tuple[str, ...] = ()
         for pruning in self._prunings():
             times.known = {}
             for each in starts.values():
                 times.known |= each.stage_cycles
             for _ in range(self.strategy.trials):
-                stages, notes = self._scheduled(times, edges, pruning)
-                is_known = stages in tried
-                self._try(times, stages, tried)
-                times.known |= tried[stages].stage_cycles
+                made = self._scheduled(times, edges, pruning)
+                is_known = made[0] in tried
+                self._try(times, made, tried)
+                times.known |= tried[made[0]].stage_cycles
                 if is_known:
                     break
-        fastest = min(tried.values(), key=lambda each: each.cycles)
-        return replace(fastest.plan, notes=(*fastest.plan.notes, *notes))
+        stages = min(tried, key=lambda each: (tried[each].cycles, not tried[each].searched))
+        chosen = tried[stages]
+        times.known = dict(chosen.stage_cycles)
+        return replace(
+            chosen.plan,
+            decisions=tuple(self._decisions(times, stages, chosen.searched)),
+            notes=(TOO_WIDE.format(count=chosen.wide),) if chosen.wide else (),
+        )
 
     def _prunings(self) -> Iterator[tuple[int, int]]:
         """All limits up to the chosen ones, of groups in powers of two: more is never worse."""
@@ -182,38 +206,62 @@ class IosScheduler:
         for most_groups in dict.fromkeys((*powers, self.strategy.s)):
             yield from ((most, most_groups) for most in range(1, self.strategy.r + 1))
 
-    def _try(
-        self, times: StageTimes, stages: tuple[Stage, ...], tried: dict[tuple[Stage, ...], IosTrial]
-    ) -> None:
+    def _try(self, times: StageTimes, made: Made, tried: dict[tuple[Stage, ...], IosTrial]) -> None:
         """Simulate a schedule, unless it is known; without a simulator its cycles are estimates."""
+        stages, searched, wide = made
         if stages in tried:
+            known = tried[stages]
+            tried[stages] = replace(known, searched=known.searched | searched, wide=wide)
             return
         plan = self._assembled(times, stages)
         cost = self._cost(plan)
         if cost is None:
             own = {stage: times(stage) for stage in stages}
-            tried[stages] = IosTrial(sum(own.values()), plan, own)
+            tried[stages] = IosTrial(sum(own.values()), plan, own, searched, wide)
         else:
             own = self._simulated(times, plan, cost, stages)
-            tried[stages] = IosTrial(cost.cycles, plan, own)
+            tried[stages] = IosTrial(cost.cycles, plan, own, searched, wide)
 
     def _scheduled(
         self, times: StageTimes, edges: Sequence[tuple[int, int]], pruning: tuple[int, int]
-    ) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
-        """The best stages of each block by the cycles so far; notes."""
+    ) -> Made:
+        """The best stages of each block by the cycles so far."""
         found: list[Stage] = []
+        searched: set[Stage] = set()
         wide = 0
-        for block in blocks(edges, len(self.graph.layers)):
+        for block_place, block in enumerate(blocks(edges, len(self.graph.layers))):
             place = {layer: at for at, layer in enumerate(block)}
             own = [(place[a], place[b]) for a, b in edges if a in place and b in place]
-            latency = partial(_block_cycles, times, block)
-            try:
-                stages = best_schedule(own, len(block), latency, *pruning).stages
-            except CapacityError:
+            listed = self._listed(block_place, own, len(block), pruning)
+            if listed is None:
                 wide += 1
-                stages = greedy(own, len(block))
+                stages = greedy(own, len(block), min(GREEDY_GROUPS, self.strategy.s))
+            else:
+                stages = cheapest_stages(*listed, partial(_block_cycles, times, block)).stages
+                searched |= {_named(stage, block) for stage in stages}
             found += [_named(stage, block) for stage in stages]
-        return tuple(found), (TOO_WIDE.format(count=wide),) if wide else ()
+        return tuple(found), frozenset(searched), wide
+
+    def _listed(
+        self, block: int, edges: Sequence[tuple[int, int]], n: int, pruning: tuple[int, int]
+    ) -> Listed | None:
+        """States and endings of a block, listed once; None from the first pruning with too many."""
+        r, s = pruning
+        key = block, r, s
+        if key in self.listed:
+            return self.listed[key]
+        is_wide = any(
+            known is None and (at, most <= r, groups <= s) == (block, True, True)
+            for (at, most, groups), known in self.listed.items()
+        )
+        self.listed[key] = None
+        if not is_wide:
+            try:
+                endings = endings_of(edges, n, Pruning(r, s), IOS_LIMITS)
+                self.listed[key] = endings, list(endings.states())
+            except CapacityError:
+                pass
+        return self.listed[key]
 
     def _simulated(
         self, times: StageTimes, plan: Plan, cost: PlanCost, stages: Sequence[Stage]
@@ -238,7 +286,7 @@ class IosScheduler:
             whole_groups(graph, range(len(graph.layers))),
             Nearest.DRAM,
             scheduling=self.strategy.scheduling,
-            decisions=tuple(self._decisions(times, stages)),
+            decisions=tuple(self._decisions(times, stages, frozenset())),
         )
         sections = whole_sections(graph)
         if target.clusters == 1:
@@ -246,13 +294,15 @@ class IosScheduler:
         instances = instance_graph(target.semantics, sections)
         return assemble_cluster_parallel(target, recipe, instances, list(_steps(times, stages)))
 
-    def _decisions(self, times: StageTimes, stages: Sequence[Stage]) -> Iterator[Decision]:
+    def _decisions(
+        self, times: StageTimes, stages: Sequence[Stage], searched: frozenset[Stage]
+    ) -> Iterator[Decision]:
         """Each stage with its cycles, and those of its layers one after the other."""
-        is_searched = self.strategy.level == "parallel"
         for place, stage in enumerate(stages, 1):
             layers = tuple(layer for group in stage for layer in group)
             is_shared = len(stage) > 1
-            rule = RULE_FIXED if not is_searched else RULE_TOGETHER if is_shared else RULE_ALONE
+            chosen = RULE_TOGETHER if is_shared else RULE_ALONE
+            rule = chosen if stage in searched else RULE_FIXED
             numbers: dict[str, int | float | str] = {
                 "stage": place,
                 "groups": len(stage),

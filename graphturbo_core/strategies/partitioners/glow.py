@@ -35,6 +35,7 @@ from graphturbo_core.strategies.strategy import Strategy
 MOST_BUFFERS = 64
 RULE_STACKED = "data-parallel and as many elements as the op before it: stacked"
 RULE_OTHER_OP = "not data-parallel: it ends a stack and is a kernel of its own"
+RULE_AFTER_OTHER = "data-parallel, but the op before it is not: a new stack"
 RULE_OTHER_SIZE = "data-parallel, but of another number of elements: a new stack"
 RULE_BUFFERS = "data-parallel, but the stack has no room for its buffers: a new stack"
 
@@ -48,7 +49,9 @@ class Glow(Strategy):
     source: ClassVar[str] = "Glow: docs/Optimizations.md and the stacking of its LLVM backend"
     departures: ClassVar[tuple[str, ...]] = (
         "Instructions are in the graph's order; Glow orders them by its own scheduler.",
-        "A product with a bias is one op, as the importer makes it; Glow adds the bias apart.",
+        "Of Glow's graph clean-up, only what the importer does runs: no transpose sinking, no swap"
+        " of relu and pooling, no merge of concatenations.",
+        "A matrix product with a bias is one op, as in the file; Glow adds the bias apart.",
         "An operand that is broadcast is read in the stack; Glow first writes it in full.",
         BETWEEN_LAYERS,
     )
@@ -107,6 +110,8 @@ def _rule(stack: GlowStack, elements: int, buffers: int, most_buffers: int) -> s
     """Whether an op joins the stack before it, or why not."""
     if not elements:
         return RULE_OTHER_OP
+    if not stack.elements:
+        return RULE_AFTER_OTHER
     if elements != stack.elements:
         return RULE_OTHER_SIZE
     return RULE_STACKED if buffers <= most_buffers else RULE_BUFFERS

@@ -61,7 +61,7 @@ from graphturbo_core.strategies.strategy import Strategy
 MOST_POST_OPS = 4
 RULE_BIAS = "a bias, first in the chain"
 RULE_BATCH_NORM = "a batch norm after a convolution"
-RULE_DEPTHWISE = "a depthwise convolution after one of single elements"
+RULE_DEPTHWISE = "a depthwise convolution after a 1x1 convolution"
 RULE_POST_OP = "a post-op of the chain"
 RULE_NO_CHAIN = "no pattern continues after this op"
 RULE_KIND = "an op of this kind is not a post-op"
@@ -70,7 +70,7 @@ RULE_MOST = "the chain has as many post-ops as allowed"
 RULE_ONLY_RELU = "a batch norm takes one Relu and nothing else"
 RULE_NORM_LATE = "a batch norm comes before other post-ops, once, after a convolution"
 RULE_DEPTHWISE_LATE = "a depthwise convolution comes before other post-ops, once"
-RULE_NOT_ONE_BY_ONE = "a depthwise convolution follows one of single elements alone"
+RULE_NOT_ONE_BY_ONE = "a depthwise convolution joins only a 1x1 convolution"
 
 CONVOLUTION = frozenset({"Conv"})
 PRIORITIES: tuple[frozenset[str], ...] = (
@@ -210,7 +210,7 @@ class _PostOpChain:
         value, op = self.ops[-1].outputs[0], ops[0]
         if self._is_bias(op, value):
             return PostOpPart.BIAS, ""
-        if type_of(op) in BATCH_NORMS:
+        if type_of(op) in BATCH_NORMS and op.inputs[0] == value:
             is_early = self.last < PostOpPart.BATCH_NORM and type_of(self.ops[0]) in CONVOLUTION
             return PostOpPart.BATCH_NORM, "" if is_early else RULE_NORM_LATE
         if is_depthwise(self.chains.graph, op, value):

@@ -24,7 +24,7 @@ from graphturbo_core.strategies.steps.splitting import SubGraph
 from graphturbo_core.strategies.steps.whole import in_layers, op_graph
 
 FUSE_STEP = "fuse"
-"""Step of a partitioner's decisions; the subjects are ops, the producer first."""
+"""Step of a partitioner's decisions; the subjects are two ops, in the graph's order."""
 BETWEEN_LAYERS = (
     "Loop nests are those of Relay's layers: a value passes through LB between two layers of a"
     " kernel, and in the vector pipe within one."

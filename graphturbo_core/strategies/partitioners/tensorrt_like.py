@@ -1,6 +1,6 @@
 """`tensorrt-like`: products with their epilogue, and runs of elementwise ops, are kernels.
 
-Source: what TensorRT's guide says of layer fusion, and IOS's measurements of it (reference page on
+Source: TensorRT's guide on layer fusion, and IOS's measurements of it (reference page on
 schedulers, section 4). TensorRT itself is closed, so these rules are recalled and incomplete.
 
 1. A convolution or matrix product takes the biases and scales behind it: sums, differences,
@@ -8,7 +8,7 @@ schedulers, section 4). TensorRT itself is closed, so these rules are recalled a
 2. Then it takes a residual sum with another value of its shape (option `residual`).
 3. Then it takes one activation, which ends the kernel.
 4. For rules 1 to 3 a result has one reader (`single_reads`). Products are visited from the last to
-   the first: a sum of two products belongs to the later one, for the other one is there by then.
+   the first: a sum of two products belongs to the later product.
 5. An elementwise op joins the elementwise op that reads it (option `pointwise`). It may have
    several readers if all are in one kernel. All results in such a kernel have one shape.
 6. Softmax and normalisations are whole: one kernel per op. So are pools, reductions, and ops that
@@ -191,7 +191,7 @@ def _epilogue_part(
         is_product = following.fault == RULE_READER_TAKEN and _is_product(chains, following.reader)
         return EpiloguePart.NONE, RULE_KIND if is_product else following.fault
     graph, op, value = chains.graph, following.ops[0], tail.outputs[0]
-    if type_of(op) in BATCH_NORMS:
+    if type_of(op) in BATCH_NORMS and op.inputs[0] == value:
         return EpiloguePart.SCALED, ""
     if type_of(op) in ACTIVATIONS and op.inputs[0] == value:
         return EpiloguePart.ACTIVATION, ""

@@ -34,6 +34,9 @@ class Xla(Strategy):
         "Reverse post-order is the graph's order from its end.",
         "Fusion merger and horizontal fusion are absent. The first repeats producers, as the second"
         " pass does; the second joins kernels without common operands.",
+        "Multi-output fusion is two walks from the graph's beginning, first over siblings. Readers"
+        " of a model's input are no siblings. All reductions of a fusion count, nested or not.",
+        "A fusion has at most 256 ops, which is TVM's limit.",
         "The limit of a GPU's shared memory is absent: what LB has no room for goes to GB or DRAM.",
         BETWEEN_LAYERS,
     )

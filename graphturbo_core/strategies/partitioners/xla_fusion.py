@@ -2,14 +2,16 @@
 
 Passes in order: fusion without repeats, fusion with repeats, multi-output fusion of siblings and of
 producers with a reader. In the first two, readers come before producers: reverse post-order, here
-the graph's order from its end. Each asks `_Fusions.rule` of a producer and one of its readers.
+the graph's order from its end. Each asks `XlaFuser.rule` of a producer and one of its readers.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from graphturbo_core.ir.graph import Op
 from graphturbo_core.products.plan import Decision
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners.op_kernels import (
@@ -26,7 +28,8 @@ MOST_REDUCTIONS = 8
 """Reductions of a fusion."""
 
 RULE_FUSED = "the reader is the only one: fused into it"
-RULE_REPEATED = "cheap: computed again in each reader"
+RULE_REPEATED = "cheap: computed in this reader too"
+RULE_LAST = "the last reader that needs it: fused into it"
 RULE_SIBLINGS = "both read the same result in loops of one shape: one kernel with both results"
 RULE_WITH_READER = "producer and reader have loops of one shape: one kernel with both results"
 RULE_LIBRARY = "a product, a sort or another call of a library: a boundary"
@@ -68,6 +71,8 @@ class XlaFuser:
         self.fusions = {op.name: XlaFusion(op.name, {op.name}, {op.name}) for op in self.graph.ops}
         self.decisions: list[Decision] = []
         self._noted: set[tuple[str, tuple[str, str]]] = set()
+        self._repeated: set[str] = set()
+        self._makers = {op.name: self._makers_of(op) for op in self.graph.ops}
         for op in self.graph.ops:
             for tensor in self.graph.activations_in(op):
                 maker = self.graph.producer.get(tensor)
@@ -89,27 +94,38 @@ class XlaFuser:
     def fuse_producers(self, *, may_repeat: bool) -> None:
         """One pass over all readers, the last first; a grown reader tries its new operands too."""
         for name in reversed(list(self.fusions)):
+            if name not in self.fusions:
+                continue
+            waiting = [-self.place[each] for each in self.fusions[name].operands]
+            heapq.heapify(waiting)
             asked: set[str] = set()
-            while name in self.fusions:
-                rest = self.fusions[name].operands - asked
-                if not rest:
-                    break
-                producer = max(rest, key=self.place.__getitem__)
+            while waiting:
+                producer = self.graph.ops[-heapq.heappop(waiting)].name
+                if producer in asked or producer not in self.fusions[name].operands:
+                    continue
                 asked.add(producer)
-                self._try(producer, name, may_repeat=may_repeat)
+                more = self.fusions[producer].operands
+                if self._try(producer, name, may_repeat=may_repeat):
+                    for each in more:
+                        heapq.heappush(waiting, -self.place[each])
 
-    def _try(self, producer: str, reader: str, *, may_repeat: bool) -> None:
+    def _try(self, producer: str, reader: str, *, may_repeat: bool) -> bool:
+        """Fuse a producer into a reader; returns whether that was done."""
         made, reading = self.fusions[producer], self.fusions[reader]
         is_repeat = len(made.readers) > 1
         if is_repeat and not may_repeat:
-            return  # the next pass decides, and says so
+            return False  # the next pass decides, and records why
         rule, numbers = self.rule(made, reading)
         if rule:
             self._note(rule, producer, reader, numbers, is_taken=False)
-            return
-        taken = RULE_REPEATED if is_repeat else RULE_FUSED
+            return False
+        last = RULE_LAST if producer in self._repeated else RULE_FUSED
+        taken = RULE_REPEATED if is_repeat else last
         self._note(taken, producer, reader, numbers, is_taken=True)
+        if is_repeat:
+            self._repeated.add(producer)
         self._absorb(made, reading)
+        return True
 
     def _note(
         self, rule: str, producer: str, reader: str, numbers: Numbers, *, is_taken: bool
@@ -122,14 +138,13 @@ class XlaFuser:
     def _reader_op(self, producer: str, reader: str) -> str:
         """The first op of a fusion that reads another one."""
         makers = self.fusions[producer].roots
-        reading = (op for op in self.fusions[reader].ops if makers & self._made_for(op))
+        reading = (op for op in self.fusions[reader].ops if makers & self._makers[op])
         return min(reading, key=self.place.__getitem__, default=reader)
 
-    def _made_for(self, op: str) -> set[str]:
+    def _makers_of(self, op: Op) -> frozenset[str]:
         """Ops whose results an op reads."""
-        tensors = self.graph.activations_in(self.graph.op_by_name[op])
-        makers = (self.graph.producer.get(tensor) for tensor in tensors)
-        return {maker.name for maker in makers if maker is not None}
+        makers = map(self.graph.producer.get, self.graph.activations_in(op))
+        return frozenset(maker.name for maker in makers if maker is not None)
 
     def rule(self, made: XlaFusion, reading: XlaFusion) -> tuple[str, Numbers]:
         """Why a producer is not fused into a reader, and the numbers; empty: it is."""
@@ -141,6 +156,8 @@ class XlaFuser:
             return RULE_KIND, numbers
         if not self.graph.output_names.isdisjoint(self.graph.op_by_name[made.root].outputs):
             return RULE_RESULT, numbers
+        if len(reading.operands) > MOST_TENSORS + len(made.roots):
+            return RULE_BUDGET, numbers | {"operands and results": len(reading.operands)}
         is_reread = self._is_reread(made, reading)
         ratio = max(by_op[op].ratio for op in made.ops)
         if is_reread and ratio > MOST_REPEATS:
@@ -162,12 +179,11 @@ class XlaFuser:
         read = sum(map(self.rules.bytes_of, real))
         written = sum(map(self.rules.bytes_of, graph.op_by_name[made.root].outputs))
         numbers: Numbers = {"operand bytes": read, "result bytes": written}
-        can_all = all(
-            not any(by_op[root].is_library for root in self.fusions[each].roots)
-            for each in made.readers
-        )
         grows = len(real) > 1 and read > written
-        return (RULE_GROWS, numbers) if grows and not can_all else ("", numbers)
+        is_needed = grows and any(
+            by_op[root].is_library for each in made.readers for root in self.fusions[each].roots
+        )
+        return (RULE_GROWS, numbers) if is_needed else ("", numbers)
 
     def _read_by(self, ops: set[str]) -> set[str]:
         """Tensors that these ops read and do not compute."""
@@ -255,7 +271,7 @@ class XlaFuser:
         is_same_place = not self._is_reread(made, reading) and not any(
             self.rules.by_op[maker].is_reduction
             for op in reading.ops
-            for maker in self._made_for(op) & made.roots
+            for maker in self._makers[op] & made.roots
         )
         return is_same_place and self._joins(producer, reader)
 

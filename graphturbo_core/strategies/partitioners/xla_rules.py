@@ -22,11 +22,11 @@ _SCATTERS = frozenset({"ScatterElements", "ScatterND", "TensorScatter"})
 
 @dataclass(frozen=True)
 class XlaOp:
-    """What the rules ask of one op.
+    """One op as the rules see it.
 
     `is_library`: a product, a sort, or an op without entry: a call of a library, which takes part
-    in no fusion. `is_reduction`: reduce or reduce-window. `ratio`: elements read per element of the
-    result, of a reduction. `shape`: of its loops: the result's, or a reduction's operand's.
+    in no fusion. `is_reduction`: reduce or reduce-window. `ratio`: elements of a reduction's
+    operand per element of its result. `shape`: of its loops: the result's, or such an operand's.
     """
 
     name: str

@@ -162,7 +162,7 @@ function groupCells(scene, number) {
     { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: group.title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
     { caption: "Pieces", parts: [piecesText(scene, group, samples)] },
     { caption: "Live bytes, whole → per piece", parts: [{ b: bytesText(group) }] },
-    { caption: isShared ? "Time; A's of its part of the layer" : "Time", parts: a === b ? [{ b: timeText(groupSeconds(b)[number]) }] : [`A ${timeText(sharedSeconds(group, before))}   B `, { b: timeText(groupSeconds(b)[number]) }] },
+    { caption: isShared ? "Time (A: its share of the layer)" : "Time", parts: a === b ? [{ b: timeText(groupSeconds(b)[number]) }] : [`A ${timeText(sharedSeconds(group, before))}   B `, { b: timeText(groupSeconds(b)[number]) }] },
   ];
   return [...cells, ...reasonCells(b, number), ...nextBestCells(scene, b, number)];
 }

@@ -143,7 +143,7 @@ def refused(parts: tuple[str, str], rule: str, pieces: str) -> Decision:
 
 
 def test_of_one_neighbour_the_last_refusal_counts() -> None:
-    layers = [SimpleNamespace(index=n, name=name) for n, name in enumerate("abc")]
+    layers = [SimpleNamespace(index=n, name=name, ops=[name]) for n, name in enumerate("abc")]
     groups = [SimpleNamespace(layers=[n], ops=["abc"[n]], name=f"g{n}") for n in range(3)]
     decisions = [
         refused(("a", "b"), grouping.RULE_REFETCH, "8+4"),

@@ -9,6 +9,7 @@ from graphturbo_core.frontend.passes.clean_up import LAYER_NORM
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners.glow import (
     MOST_BUFFERS,
+    RULE_AFTER_OTHER,
     RULE_BUFFERS,
     RULE_OTHER_OP,
     RULE_OTHER_SIZE,
@@ -39,14 +40,14 @@ def rules(body: str, inputs: str = "", most: int = 64) -> list[tuple[str, bool]]
 def test_a_convolution_takes_no_epilogue() -> None:
     body = "c = Conv(x, w) a = Relu(c) z = Sigmoid(a)"
     assert kernels(body) == ["c", "a z"]
-    assert rules(body) == [(RULE_OTHER_SIZE, False), (RULE_STACKED, True)]
+    assert rules(body) == [(RULE_AFTER_OTHER, False), (RULE_STACKED, True)]
 
 
 def test_an_op_that_is_not_data_parallel_ends_the_stack() -> None:
     """A pooling that keeps the size reads windows; the op after it begins another stack."""
     body = "a = Relu(x) p = MaxPool<kernel_shape = [3,3], pads = [1,1,1,1]>(a) z = Relu(p)"
     assert kernels(body) == ["a", "p", "z"]
-    assert rules(body) == [(RULE_OTHER_OP, False), (RULE_OTHER_SIZE, False)]
+    assert rules(body) == [(RULE_OTHER_OP, False), (RULE_AFTER_OTHER, False)]
 
 
 def test_another_number_of_elements_begins_a_stack() -> None:

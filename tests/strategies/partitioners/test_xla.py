@@ -91,7 +91,7 @@ def test_a_cheap_op_is_computed_in_each_reader() -> None:
     outputs = f"{MAP} z, float[1,8,8,8] y"
     assert kernels(body, outputs=outputs) == ["a z", "a y"]
     assert reasons(body, outputs=outputs) == [
-        ("a y", xla_fusion.RULE_REPEATED), ("a z", xla_fusion.RULE_FUSED),
+        ("a y", xla_fusion.RULE_REPEATED), ("a z", xla_fusion.RULE_LAST),
     ]  # fmt: skip
     assert kernels(body, outputs=outputs, repeat=False, several=False) == ["a", "z", "y"]
     assert kernels(body, outputs=outputs, repeat=False) == ["a z", "y"]
