@@ -53,6 +53,8 @@ LEVELS = MappingProxyType(
     }
 )
 MOST_LAYERS, MOST_GROUPS = 3, 8
+REFUSED = 2**63
+"""Cycles of a plan that is refused: any other one is taken before it."""
 WITHOUT_FENCE = Scheduling(has_fence=False, is_listed=False)
 STAGE_STEP = "stage"
 RULE_TOGETHER = "these layers run at once: the sum over all stages is the least"
@@ -95,9 +97,7 @@ class Ios(Strategy):
     level: str = "parallel"
     r: int = number(MOST_LAYERS, (1, 8), "level parallel: most layers of a group")
     s: int = number(MOST_GROUPS, (1, 16), "level parallel: most groups of a stage")
-    trials: int = number(
-        3, (1, 64), "level parallel: most schedules per pruning that are simulated"
-    )
+    trials: int = number(8, (1, 64), "level parallel: most simulated schedules per pruning")
 
     @property
     def scheduling(self) -> Scheduling:
@@ -217,7 +217,8 @@ class IosScheduler:
         cost = self._cost(plan)
         if cost is None:
             own = {stage: times(stage) for stage in stages}
-            tried[stages] = IosTrial(sum(own.values()), plan, own, searched, wide)
+            cycles = sum(own.values()) if self.target.cost is None else REFUSED
+            tried[stages] = IosTrial(cycles, plan, own, searched, wide)
         else:
             own = self._simulated(times, plan, cost, stages)
             tried[stages] = IosTrial(cost.cycles, plan, own, searched, wide)

@@ -69,7 +69,14 @@ def stages_of(plan: Plan) -> list[list[str]]:
     return list(steps.values())
 
 
-def planned(level: str, clusters: int, costs: dict[str, int] | None = None, **options: str) -> Plan:
+def planned(
+    level: str,
+    clusters: int,
+    costs: dict[str, int] | None = None,
+    *,
+    refuses_sharing: bool = False,
+    **options: str,
+) -> Plan:
     """The plan of the branches; a step costs its longest layer."""
     text = (
         BRANCHES.format(weights="")
@@ -79,8 +86,10 @@ def planned(level: str, clusters: int, costs: dict[str, int] | None = None, **op
         )
     )
 
-    def cost(plan: Plan) -> PlanCost:
+    def cost(plan: Plan) -> PlanCost | None:
         assert costs is not None
+        if refuses_sharing and max(map(len, stages_of(plan))) > 1:
+            return None
         own = {n: costs[kernel.ops[0]] for n, kernel in enumerate(plan.kernels)}
         steps: dict[int, int] = {}
         for number, each in own.items():
@@ -138,6 +147,12 @@ def test_one_cluster_runs_the_layers_in_turn_and_says_so() -> None:
 
 def test_without_a_simulator_every_layer_counts_one_cycle() -> None:
     assert max(map(len, stages_of(planned("parallel", 4)))) > 1
+
+
+def test_a_refused_schedule_is_not_taken() -> None:
+    """Every plan with a shared step is refused: the layers run in turn."""
+    plan = planned("parallel", 4, COSTS, refuses_sharing=True)
+    assert [len(step) for step in stages_of(plan)] == [1] * 5
 
 
 def test_a_block_with_too_many_stages_is_scheduled_greedily(
