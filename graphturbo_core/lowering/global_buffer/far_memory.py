@@ -86,8 +86,12 @@ def place_far(
     written: dict[str, dict[int, Site]] = {}
     tops = places.tops
     spilled: list[tuple[str, str]] = []
+    repeated = _repeated(placements)
     for output, place in zip(outputs, places.of_output, strict=True):
         site = _site(output, place)
+        kernel = placements[output.maker].kernel
+        if output.tensor in repeated - kernel.outputs.keys() and site.memory is Memory.DRAM:
+            site = replace(site, maker=SPILLS - 1 - kernel.group)
         if place is not None:
             offsets[site.key] = place.offset
         elif output.needs_gb:
@@ -116,6 +120,20 @@ def place_far(
     offsets.update(dram_offsets(plan, environments, remote_inputs.read))
     spills = tuple(dict.fromkeys(spilled))
     return FarMemory(environments, offsets, spills, shards.without_room)
+
+
+def _repeated(placements: Sequence[KernelPlacement]) -> frozenset[str]:
+    """Tensors that kernels of several groups compute, each for itself: in DRAM each has a buffer.
+
+    Pieces of one group compute different parts, which share a buffer.
+    """
+    group_of: dict[str, int] = {}
+    found: set[str] = set()
+    for placement in placements:
+        for tensor in placement.computed:
+            if group_of.setdefault(tensor, placement.kernel.group) != placement.kernel.group:
+                found.add(tensor)
+    return frozenset(found)
 
 
 def _ring_without_room(plan: Plan, ring: GbRing) -> CapacityError:

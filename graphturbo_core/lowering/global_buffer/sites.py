@@ -11,7 +11,8 @@ from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.products.program import Cause, Memory
 
 SPILLS = -2
-"""Maker number of the DRAM buffer for spilled pieces. Planned pieces have another buffer: one
+"""Maker number of the DRAM buffer for spilled pieces; below it, of the buffers of a tensor that
+several groups compute, one per group. Planned pieces have another buffer: one
 tensor may have both, and a buffer has one cause."""
 
 
