@@ -10,6 +10,10 @@ import pytest
 from graphturbo_core.report.report import Report
 
 
+REPEATING = "xla"
+"""The strategy whose kernels may compute an op again: its groups share ops."""
+
+
 def check_sound(report: Report) -> None:
     """Independent of how the report was made: from its own figures alone."""
     contract: dict[str, Any] = dict(report.contract)
@@ -87,7 +91,10 @@ def check_lists(contract: dict[str, Any], report: Report) -> None:
     assert sorted(contract["order"]) == sorted(pieces)
     assert contract["kernels"] == len(pieces)
     grouped = [op for group in contract["groups"] for op in group["ops"]]
-    assert sorted(grouped) == sorted(row["op"] for row in report.tables["graph_nodes"])  # type: ignore[type-var]
+    nodes = [row["op"] for row in report.tables["graph_nodes"]]
+    assert set(grouped) == set(nodes)
+    if not str(contract["strategy"]).startswith(REPEATING):
+        assert sorted(grouped) == sorted(nodes)  # type: ignore[type-var]
     assert len(contract["layers"]) == contract["sub_graphs_fine"]
 
 

@@ -139,7 +139,7 @@ class AppPage:
             self.errors.append(f"console: {message.text}")
 
     def _note_request(self, request) -> None:
-        if not request.url.startswith(self.address):
+        if not request.url.removeprefix("blob:").startswith(self.address):
             self.errors.append(f"request to {request.url}")
 
     def leave(self) -> None:
