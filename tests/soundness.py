@@ -9,7 +9,6 @@ import pytest
 
 from graphturbo_core.report.report import Report
 
-
 REPEATING = "xla"
 """The strategy whose kernels may compute an op again: its groups share ops."""
 
