@@ -10,10 +10,11 @@ from benchmarks.quality.matrix import CHIPS
 from benchmarks.schedulers.matrix import COMPARED, KEPT, SETTINGS, Key, Run, Setting
 from benchmarks.schedulers.probes import PROBES, answers
 from graphturbo_core.strategies.registry import STRATEGIES
-from graphturbo_core.units import format_bytes, format_percent, format_seconds
+from graphturbo_core.units import counted, format_bytes, format_percent, format_seconds
 
 PAGE = KEPT.with_suffix(".md")
 BASELINE = "tvm"
+NEXT = "{:.2f} times as fast as the next, `{}`"
 NOT_RUN, YES, NO = "not run", "yes", ""
 INTRO = """# Schedulers
 
@@ -131,12 +132,13 @@ def _winner(cells: Cells, chip: str, name: str) -> str:
     said = f"On `{chip}`, `{name}` is the fastest"
     if second:
         ratio = cells[chip, second]["latency_s"] / first["latency_s"]
-        said += f", {ratio:.2f} times as fast as the next, `{second}`"
+        is_close = f"{ratio:.2f}" == "1.00"
+        said += ", " + (f"level with `{second}`" if is_close else NEXT.format(ratio, second))
     if name == BASELINE or not _is_run(base):
         return f"{said}."
     speed = base["latency_s"] / first["latency_s"]
     bytes_ratio = first["dram_bytes"] / base["dram_bytes"]
     return (
         f"{said}. Over `{BASELINE}` it gains {speed:.2f} times, with {bytes_ratio:.2f} of the DRAM"
-        f" bytes and {first['kernels']:,} kernels instead of {base['kernels']:,}."
+        f" bytes and {counted(first['kernels'], 'kernel')} instead of {base['kernels']:,}."
     )

@@ -69,6 +69,10 @@ def test_times_winners_and_what_is_missing_by_hand() -> None:
         " it gains 2.00 times, with 0.25 of the DRAM bytes and 5 kernels instead of 20." in text
     )
     assert "| `xla` | 0.250 (4 missing) | not run |" in text
+    near = {**found, (setting, chip, "glow"): run(0.002001, kernels=1)}
+    assert f"- On `{chip}`, `xla` is the fastest, level with `glow`." in page(near)
+    (only,) = ({key: run(0.001, kernels=1)} for key in found if key[2] == "glow")
+    assert "and 1 kernel instead of 20." in page({**found, **only})
 
 
 def test_runs_are_kept_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
