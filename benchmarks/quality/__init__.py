@@ -9,5 +9,6 @@ A run is kept as soon as it ends, so an interrupted benchmark goes on where it w
 the machine; the page has ratios of times alone.
 
 - `matrix.py`: models, chips and strategies, their runs, and what is kept of them.
+- `kept_runs.py`: a file of runs by key, and tasks in processes; schedulers use it too.
 - `page.py`: the page and its picture.
 """

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 from benchmarks.paper.results import report_or_code
+from benchmarks.quality.kept_runs import Key, Run, read_runs, run_tasks, write_runs
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.pipeline import Imports, RunRequest, warm_up
 from tests.data.exports import exported
@@ -20,10 +16,9 @@ KEPT = Path(__file__).resolve().parents[2] / "docs" / "quality.json"
 SEARCH = "best"
 STRATEGIES = ("tvm@16", "graphturbo@4", "graphturbo@16", SEARCH)
 CHIPS = ("stcp920", "ascend910", "generic-4x4", "goya", "ipu-gc2")
-Key = tuple[str, str, str]
-"""Model, chip and strategy."""
-Run = Mapping[str, Any]
-"""`share` of the lower bound, `strategy` with its cluster batch, seconds; or the code `refused`.
+FIELDS = ("model", "chip", "of")
+"""Of a run's key. A run has its `share` of the lower bound, `strategy` with its cluster batch, and
+seconds; or the code `refused`.
 
 `is_earlier`: an earlier state of the search gave it. `resource` of the bound and, by step from it,
 `steps` as shares of the latency; runs that were kept before have none.
@@ -87,21 +82,13 @@ def _run(imports: Imports, request: RunRequest) -> Run:
 
 def kept() -> dict[Key, Run]:
     """The kept runs."""
-    if not KEPT.exists():
-        return {}
-    entries = json.loads(KEPT.read_text(encoding="utf-8"))
-    return {(e["model"], e["chip"], e["of"]): e["run"] for e in entries}
+    return read_runs(KEPT, FIELDS)
 
 
 def keep(found: Mapping[Key, Run]) -> None:
     """Writes all runs, in the order of the tables."""
     order = [(m.name, c, s) for m in MODELS for c in CHIPS for s in STRATEGIES]
-    entries = [
-        {"model": key[0], "chip": key[1], "of": key[2], "run": dict(found[key])}
-        for key in order
-        if key in found
-    ]
-    KEPT.write_text(f"{json.dumps(entries, indent=1)}\n", encoding="utf-8")
+    write_runs(KEPT, FIELDS, order, found)
 
 
 def run_missing(only: Iterable[str], processes: int) -> None:
@@ -113,10 +100,4 @@ def run_missing(only: Iterable[str], processes: int) -> None:
             missing = [s for s in STRATEGIES if (model.name, chip, s) not in found]
             if missing and (not names or {model.name, chip} <= names):
                 tasks.append((model, chip, missing))
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=1)
-    with pool:
-        for done in as_completed([pool.submit(runs, *task) for task in tasks]):
-            for key, run in done.result():
-                found[key] = run
-                print(*key, json.dumps(run), file=sys.stderr)
-            keep(found)
+    run_tasks(runs, tasks, processes, lambda more: keep(kept() | dict(more)))

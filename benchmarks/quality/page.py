@@ -7,7 +7,8 @@ from math import exp, log
 
 from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.drawing.sheet import Sheet
-from benchmarks.quality.matrix import CHIPS, KEPT, MODELS, SEARCH, STRATEGIES, Key, Run
+from benchmarks.quality.kept_runs import Key, Run
+from benchmarks.quality.matrix import CHIPS, KEPT, MODELS, SEARCH, STRATEGIES
 from graphturbo_core.report.bounds.bound_steps import BOUND
 from graphturbo_ui.figures.bound_steps import BOUND_WORDS, STEP_WORDS
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 from benchmarks.paper.results import report_or_code
+from benchmarks.quality.kept_runs import Key, Run, read_runs, run_tasks, write_runs
 from benchmarks.quality.matrix import CHIPS, Model
 from graphturbo_core.pipeline import Imports, RunRequest, warm_up
 from graphturbo_core.strategies.registry import STRATEGIES
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "schedulers.json"
 COMPARED = tuple(name for name, strategy in STRATEGIES.items() if not strategy.is_search)
-Key = tuple[str, str, str]
-"""Setting, chip and strategy."""
-Run = Mapping[str, Any]
-"""`latency_s`, `dram_bytes`, `kernels`, `share` of the lower bound, `seconds` to schedule; or the
-code `refused`."""
+FIELDS = ("setting", "chip", "strategy")
+"""Of a run's key. A run has `latency_s`, `dram_bytes`, `kernels`, `share` of the lower bound, and
+`seconds` to schedule; or the code `refused`."""
 
 
 @dataclass(frozen=True)
@@ -77,21 +71,13 @@ def _run(imports: Imports, request: RunRequest) -> Run:
 
 def kept() -> dict[Key, Run]:
     """The kept runs."""
-    if not KEPT.exists():
-        return {}
-    entries = json.loads(KEPT.read_text(encoding="utf-8"))
-    return {(e["setting"], e["chip"], e["strategy"]): e["run"] for e in entries}
+    return read_runs(KEPT, FIELDS)
 
 
 def keep(found: Mapping[Key, Run]) -> None:
     """Writes all runs, in the order of the tables."""
     order = [(s.name, c, n) for s in SETTINGS for c in CHIPS for n in COMPARED]
-    entries = [
-        {"setting": key[0], "chip": key[1], "strategy": key[2], "run": dict(found[key])}
-        for key in order
-        if key in found
-    ]
-    KEPT.write_text(f"{json.dumps(entries, indent=1)}\n", encoding="utf-8")
+    write_runs(KEPT, FIELDS, order, found)
 
 
 def run_missing(processes: int) -> None:
@@ -103,10 +89,4 @@ def run_missing(processes: int) -> None:
             missing = [name for name in COMPARED if (setting.name, chip, name) not in found]
             if missing:
                 tasks.append((setting, chip, missing))
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=1)
-    with pool:
-        for done in as_completed([pool.submit(runs, *task) for task in tasks]):
-            for key, run in done.result():
-                found[key] = run
-                print(*key, json.dumps(run), file=sys.stderr)
-            keep(found)
+    run_tasks(runs, tasks, processes, lambda more: keep(kept() | dict(more)))

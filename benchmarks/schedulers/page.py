@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import geometric_mean, median
 
 from benchmarks.drawing.sheet import Sheet
+from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.quality.matrix import CHIPS
-from benchmarks.schedulers.matrix import COMPARED, KEPT, SETTINGS, Key, Run, Setting
+from benchmarks.schedulers.matrix import COMPARED, KEPT, SETTINGS, Setting
 from benchmarks.schedulers.probes import PROBES, answers
 from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_core.units import counted, format_bytes, format_percent, format_seconds

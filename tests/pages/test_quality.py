@@ -9,7 +9,8 @@ import pytest
 from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.quality import matrix
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.matrix import CHIPS, MODELS, STRATEGIES, Key, Model, Run
+from benchmarks.quality.kept_runs import Key, Run
+from benchmarks.quality.matrix import CHIPS, MODELS, STRATEGIES, Model
 from benchmarks.quality.page import page
 
 FIRST, SECOND = MODELS[0].name, MODELS[1].name

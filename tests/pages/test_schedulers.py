@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.schedulers import matrix
 from benchmarks.schedulers.__main__ import main
-from benchmarks.schedulers.matrix import CHIPS, COMPARED, SETTINGS, Key, Run
+from benchmarks.schedulers.matrix import CHIPS, COMPARED, SETTINGS
 from benchmarks.schedulers.page import page
 from benchmarks.schedulers.probes import PROBES, answers
 from graphturbo_core.strategies.registry import STRATEGIES

@@ -43,8 +43,8 @@ def _work(report: Report) -> dict[tuple[int, int], int]:
     layers = len(report.tables["layers"])
     places = of_kernel[kernel[is_known]] * layers + layer[is_known]
     keys, place = np.unique(places, return_inverse=True)
-    held = np.bincount(place, report.arrays["hold"][is_known])
+    cycles = np.bincount(place, report.arrays["hold"][is_known])
     return {
-        (int(key) // layers, int(key) % layers): int(cycles)
-        for key, cycles in zip(keys.tolist(), held.tolist(), strict=True)
+        (int(key) // layers, int(key) % layers): int(own)
+        for key, own in zip(keys.tolist(), cycles.tolist(), strict=True)
     }

@@ -13,18 +13,15 @@ from typing import ClassVar, Literal
 
 from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX
 from graphturbo_core.option_fields import choice
-from graphturbo_core.products.plan import Group, Plan
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.baselines.stitch import stitched_kernels
 from graphturbo_core.strategies.baselines.stitch_binding import StitchBinder
 from graphturbo_core.strategies.baselines.stitch_schemes import stitch_decisions
-from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble_whole
-from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.placement import Nearest
-from graphturbo_core.strategies.steps.splitting import SubGraph
-from graphturbo_core.strategies.steps.whole import in_layers, op_graph
+from graphturbo_core.strategies.steps.whole import op_sections
 from graphturbo_core.strategies.strategy import Strategy
 
 NORMALISATIONS = {"stitched": (), "xla": (LAYER_NORM, SOFTMAX)}
@@ -67,21 +64,10 @@ class AStitch(Strategy):
 
 def _stitched_plan(target: Target) -> Plan:
     layers = relay_layers(target.semantics)
-    graph, owners = op_graph(target, layers)
-    unit_of = {unit.name: unit.index for unit in graph.layers}
-    layer_of = {unit.name: owner for unit, owner in zip(graph.layers, owners, strict=True)}
     kernels = stitched_kernels(target.semantics)
-    sections: list[Section] = []
-    groups: list[Group] = []
-    for number, kernel in enumerate(kernels):
-        part = SubGraph(graph, tuple(sorted(unit_of[op] for op in kernel.ops)))
-        section = in_layers(section_of(part, f"g{number + 1}", None, 1), layer_of)
-        sections.append(section)
-        owned = tuple(dict.fromkeys(owners[unit] for unit in part.layers))
-        peak_bytes = part.whole_peak_bytes
-        groups.append(Group(section.name, owned, section.ops, -1, 1, 0, peak_bytes))
+    sections, groups = op_sections(target, layers, ((kernel.ops, ()) for kernel in kernels))
     old = target.binder
     binder = StitchBinder(old.cores, old.plain, old.is_strict, fixed=old.fixed)
-    recipe = Recipe(AStitch.name, layers, tuple(groups), Nearest.DRAM, has_gb_inside=True)
+    recipe = Recipe(AStitch.name, layers, groups, Nearest.DRAM, has_gb_inside=True)
     plan = assemble_whole(replace(target, binder=binder), recipe, sections)
     return replace(plan, decisions=stitch_decisions(plan, kernels, sections))

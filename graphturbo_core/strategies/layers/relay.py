@@ -5,7 +5,6 @@ Rules after TVM's `graph_partitioner` and its tests; the reference page on fusio
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from graphturbo_core.ir.graph import Graph, Op
 from graphturbo_core.products.plan import Layer
 from graphturbo_core.semantics.access import FusionKind
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.layers.ranked_order import ranked_order
 
 MAX_FUSED_NODES = 256
 """TVM's default `relay.FuseOps.max_depth`."""
@@ -339,23 +339,13 @@ def _layer_name(sem: GraphSemantics, ops: Iterable[str]) -> str:
 def _layer_order(graph: Graph, roots: dict[str, int], groups: list[int]) -> list[int]:
     """Kahn's order over layers, the layer with the earliest first op first."""
     rank = {group: place for place, group in enumerate(groups)}
-    readers: dict[int, set[int]] = {group: set() for group in groups}
-    waiting = dict.fromkeys(groups, 0)
+    readers: list[set[int]] = [set() for _ in groups]
     read = ((name, op) for op in graph.ops for name in op.inputs if name in graph.producer)
-    edges = {(roots[graph.producer[name].name], roots[op.name]) for name, op in read}
-    for producer, reader in edges:
+    for name, op in read:
+        producer, reader = rank[roots[graph.producer[name].name]], rank[roots[op.name]]
         if producer != reader:
             readers[producer].add(reader)
-            waiting[reader] += 1
-    ready = [(rank[group], group) for group in groups if not waiting[group]]
-    order: list[int] = []
-    while ready:
-        _, group = heapq.heappop(ready)
-        order.append(group)
-        for reader in sorted(readers[group]):
-            waiting[reader] -= 1
-            if not waiting[reader]:
-                heapq.heappush(ready, (rank[reader], reader))
+    order = ranked_order(readers, range(len(groups)))
     if len(order) < len(groups):
         raise InvariantError("LAYER_CYCLE", "two layers of the Relay partition need each other")
-    return order
+    return [groups[place] for place in order]

@@ -8,20 +8,18 @@ layers, as for every strategy (our choice).
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.ir.graph import Graph
-from graphturbo_core.products.plan import Decision, Group, Plan
+from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.strategies.layers.ranked_order import ranked_order
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble_whole
-from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.placement import Nearest
-from graphturbo_core.strategies.steps.splitting import SubGraph
-from graphturbo_core.strategies.steps.whole import in_layers, op_graph
+from graphturbo_core.strategies.steps.whole import op_sections
 
 FUSE_STEP = "fuse"
 """Step of a partitioner's decisions; the subjects are two ops, in the graph's order."""
@@ -30,6 +28,7 @@ BETWEEN_LAYERS = (
     " kernel, and in the vector pipe within one."
 )
 """Departure of every partitioner."""
+RULE_MODEL_RESULT = "a result of the model is written to memory"
 MAX_KERNEL_OPS = 256
 """Most ops of a kernel: TVM's limit of fusion (our choice where a source names none)."""
 
@@ -61,20 +60,10 @@ def plan_of_kernels(target: Target, label: str, found: OpKernels) -> Plan:
         InvariantError: KERNEL_CYCLE, two kernels need each other.
     """
     layers = relay_layers(target.semantics)
-    graph, owners = op_graph(target, layers)
-    unit_of = {unit.name: unit.index for unit in graph.layers}
-    layer_of = {unit.name: owner for unit, owner in zip(graph.layers, owners, strict=True)}
-    sections: list[Section] = []
-    groups: list[Group] = []
-    for ops, outputs in in_legal_order(target.semantics.graph, found.kernels):
-        part = SubGraph(graph, tuple(sorted(unit_of[op] for op in ops)))
-        name = f"g{len(sections) + 1}"
-        section = in_layers(Section(name, (part.ops,), outputs), layer_of)
-        owned = tuple(dict.fromkeys(owners[unit] for unit in part.layers))
-        sections.append(section)
-        groups.append(Group(name, owned, section.ops, -1, 1, 0, part.whole_peak_bytes))
+    kernels = in_legal_order(target.semantics.graph, found.kernels)
+    sections, groups = op_sections(target, layers, kernels)
     recipe = Recipe(
-        label, layers, tuple(groups), Nearest.DRAM, has_gb_inside=True, decisions=found.decisions
+        label, layers, groups, Nearest.DRAM, has_gb_inside=True, decisions=found.decisions
     )
     return assemble_whole(target, recipe, sections)
 
@@ -105,7 +94,9 @@ def in_legal_order(
         if source is not None:
             handed[maker[source.name]].add(tensor)
     ranks = [min(place[op] for op in ops) for ops in members]
-    order = _kahn(readers, ranks)
+    order = ranked_order(readers, ranks)
+    if len(order) < len(kernels):
+        raise InvariantError("KERNEL_CYCLE", "two kernels of a partition need each other")
     return tuple(
         (
             tuple(sorted(members[number], key=place.__getitem__)),
@@ -127,23 +118,3 @@ def _makers(kernels: Sequence[OpKernel]) -> dict[str, int]:
         for op in kernel.ops:
             maker.setdefault(op, number)
     return maker | {root: number for number, kernel in enumerate(kernels) for root in kernel.roots}
-
-
-def _kahn(readers: Sequence[set[int]], ranks: Sequence[int]) -> list[int]:
-    """Kahn's order, the kernel with the lowest rank first."""
-    waiting = [0] * len(readers)
-    for reader in (reader for numbers in readers for reader in numbers):
-        waiting[reader] += 1
-    ready = [(ranks[number], number) for number, count in enumerate(waiting) if not count]
-    heapq.heapify(ready)
-    order: list[int] = []
-    while ready:
-        number = heapq.heappop(ready)[1]
-        order.append(number)
-        for reader in readers[number]:
-            waiting[reader] -= 1
-            if not waiting[reader]:
-                heapq.heappush(ready, (ranks[reader], reader))
-    if len(order) < len(readers):
-        raise InvariantError("KERNEL_CYCLE", "two kernels of a partition need each other")
-    return order

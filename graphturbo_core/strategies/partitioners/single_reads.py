@@ -21,11 +21,15 @@ from graphturbo_core.ir.graph import Op
 from graphturbo_core.products.plan import Decision
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners.op_classes import is_scalar_beside, type_of
-from graphturbo_core.strategies.partitioners.op_kernels import FUSE_STEP, OpKernel, OpKernels
+from graphturbo_core.strategies.partitioners.op_kernels import (
+    FUSE_STEP,
+    RULE_MODEL_RESULT,
+    OpKernel,
+    OpKernels,
+)
 
 MOST_SEARCHED = 64
 """Ops searched for the reason of a refusal (our choice): beyond, it is `RULE_SEVERAL`."""
-RULE_MODEL_RESULT = "a result of the model stays in memory"
 RULE_SEVERAL_RESULTS = "several results of the op are used"
 RULE_SEVERAL_READERS = "the result has several readers"
 RULE_NOT_CONVEX = "a reader also depends on the result through another reader: not convex"

@@ -50,11 +50,11 @@ from graphturbo_core.strategies.partitioners.op_classes import (
 from graphturbo_core.strategies.partitioners.op_kernels import (
     BETWEEN_LAYERS,
     MAX_KERNEL_OPS,
+    RULE_MODEL_RESULT,
     OpKernels,
     plan_of_kernels,
 )
 from graphturbo_core.strategies.partitioners.single_reads import (
-    RULE_MODEL_RESULT,
     RULE_READER_TAKEN,
     KernelChains,
     NextOps,

@@ -17,6 +17,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners.op_kernels import (
     FUSE_STEP,
     MAX_KERNEL_OPS,
+    RULE_MODEL_RESULT,
     OpKernel,
     OpKernels,
 )
@@ -34,7 +35,6 @@ RULE_SIBLINGS = "both read the same result in loops of one shape: one kernel wit
 RULE_WITH_READER = "producer and reader have loops of one shape: one kernel with both results"
 RULE_LIBRARY = "a product, a sort or another call of a library: a boundary"
 RULE_KIND = "an op of this kind is not fused into its readers"
-RULE_RESULT = "a result of the model stays in memory"
 RULE_SEVERAL = "several readers, and an expensive op is not computed again"
 RULE_GROWS = "its operands are larger than its result, and not every reader can fuse it"
 RULE_REREAD = "an expensive op, whose reader reads elements more than once"
@@ -155,7 +155,7 @@ class XlaFuser:
         if not own.is_producer:
             return RULE_KIND, numbers
         if not self.graph.output_names.isdisjoint(self.graph.op_by_name[made.root].outputs):
-            return RULE_RESULT, numbers
+            return RULE_MODEL_RESULT, numbers
         if len(reading.operands) > MOST_TENSORS + len(made.roots):
             return RULE_BUDGET, numbers | {"operands and results": len(reading.operands)}
         is_reread = self._is_reread(made, reading)

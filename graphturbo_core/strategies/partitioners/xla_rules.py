@@ -12,6 +12,7 @@ from math import prod
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.semantics.access import AxisKind, FusionKind, OpSemantics
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.baselines.stitch import is_compute_intensive
 
 MOST_REPEATS = 10
 """A reduction of more elements than this per result is not computed again per reader."""
@@ -94,8 +95,7 @@ class XlaRules:
 
 def is_library_call(own: OpSemantics) -> bool:
     """A product, a sort, or an op without entry in the table."""
-    is_whole = own.is_opaque or own.fusion is FusionKind.OPAQUE
-    return bool(own.contraction or own.products or is_whole)
+    return is_compute_intensive(own) or own.fusion is FusionKind.OPAQUE
 
 
 def _is_expensive(own: OpSemantics, op_type: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -43,6 +43,28 @@ def op_graph(target: Target, layers: Sequence[Layer]) -> tuple[LayerGraph, tuple
     single = tuple(Layer(place, op, (op,)) for place, (op, _) in enumerate(owners))
     graph = layer_graph(target.semantics, single, target.number_format)
     return graph, tuple(owner for _, owner in owners)
+
+
+def op_sections(
+    target: Target, layers: Sequence[Layer], kernels: Iterable[tuple[Sequence[str], Sequence[str]]]
+) -> tuple[tuple[Section, ...], tuple[Group, ...]]:
+    """Uncut sections of ops, `g1` on, and their groups; `kernels`: ops and handed-out tensors.
+
+    No tensors: all that other ops or the graph's outputs need.
+    """
+    graph, owners = op_graph(target, layers)
+    unit_of = {unit.name: unit.index for unit in graph.layers}
+    layer_of = {unit.name: owner for unit, owner in zip(graph.layers, owners, strict=True)}
+    sections: list[Section] = []
+    groups: list[Group] = []
+    for ops, outputs in kernels:
+        part = SubGraph(graph, tuple(sorted(unit_of[op] for op in ops)))
+        name = f"g{len(sections) + 1}"
+        whole = Section(name, (part.ops,), tuple(outputs) or part.outputs)
+        sections.append(in_layers(whole, layer_of))
+        owned = tuple(dict.fromkeys(owners[unit] for unit in part.layers))
+        groups.append(Group(name, owned, part.ops, -1, 1, 0, part.whole_peak_bytes))
+    return tuple(sections), tuple(groups)
 
 
 def in_layers(section: Section, layer_of: Mapping[str, int]) -> Section:

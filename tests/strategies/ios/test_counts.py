@@ -66,7 +66,7 @@ def test_blocks_of_a_network_add_up_to_the_published_counts(
 
 
 def part(net: Drawing, ops: tuple[int, ...]) -> tuple[list[tuple[int, int]], int]:
-    """Edges within some ops, numbered anew."""
+    """Edges within some ops, which are numbered from 0."""
     number = {op: index for index, op in enumerate(ops)}
     inner = [(a, b) for a, b in net.edges if a in number and b in number]
     return [(number[a], number[b]) for a, b in inner], len(ops)

@@ -21,9 +21,9 @@ from graphturbo_core.strategies.partitioners.onednn import (
     RULE_SHAPE,
     matched_kernels,
 )
+from graphturbo_core.strategies.partitioners.op_kernels import RULE_MODEL_RESULT
 from graphturbo_core.strategies.partitioners.single_reads import (
     MOST_SEARCHED,
-    RULE_MODEL_RESULT,
     RULE_NOT_CONVEX,
     RULE_READER_TAKEN,
     RULE_SEVERAL_READERS,
@@ -221,7 +221,7 @@ def test_a_reader_that_depends_on_the_chain_through_another_op_is_not_convex() -
 
 
 def test_the_search_for_that_reason_ends() -> None:
-    """A reader that is nearer than the limit is found, a farther one is not."""
+    """A reader within the limit is found, one beyond it is not."""
     for between, reason in ((2, RULE_NOT_CONVEX), (MOST_SEARCHED + 1, RULE_SEVERAL_READERS)):
         chain = " ".join(f"d{i + 1} = Neg(d{i})" for i in range(between))
         text = of_maps(f"c = Conv(x, w) d0 = Neg(c) {chain} z = Add(c, d{between})")

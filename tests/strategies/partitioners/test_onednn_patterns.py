@@ -135,7 +135,7 @@ def test_a_gated_perceptron_ends_in_a_third_product() -> None:
 
 @pytest.mark.parametrize(("model", "attentions"), [("bert-base", 12), ("llama", 32)])
 def test_attention_of_samples(model: str, attentions: int) -> None:
-    """One per layer; Llama has one gated perceptron per layer besides."""
+    """One per layer; in Llama also one gated perceptron per layer."""
     sem = sample_semantics(model, 1)
     check_partition(sem)
     types = [

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.partitioners.op_kernels import MAX_KERNEL_OPS, in_legal_order
-from graphturbo_core.strategies.partitioners.single_reads import (
+from graphturbo_core.strategies.partitioners.op_kernels import (
+    MAX_KERNEL_OPS,
     RULE_MODEL_RESULT,
+    in_legal_order,
+)
+from graphturbo_core.strategies.partitioners.single_reads import (
     RULE_READER_TAKEN,
     RULE_SEVERAL_READERS,
 )

@@ -9,6 +9,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners import xla_fusion
 from graphturbo_core.strategies.partitioners.op_kernels import (
     MAX_KERNEL_OPS,
+    RULE_MODEL_RESULT,
     OpKernels,
     in_legal_order,
 )
@@ -132,9 +133,7 @@ def test_a_sum_that_all_readers_can_compute_is_computed_again() -> None:
 def test_a_result_of_the_model_is_not_fused() -> None:
     body = "a = Neg(x) z = Relu(a)"
     assert kernels(body, outputs=f"{MAP} z, {MAP} a", several=False) == ["a", "z"]
-    assert reasons(body, outputs=f"{MAP} z, {MAP} a", several=False) == [
-        ("a z", xla_fusion.RULE_RESULT)
-    ]
+    assert reasons(body, outputs=f"{MAP} z, {MAP} a", several=False) == [("a z", RULE_MODEL_RESULT)]
 
 
 def test_a_broadcast_is_computed_again_and_the_division_before_it_is_not() -> None:
