@@ -190,7 +190,10 @@ function hasMovedSinceLoad(choices) {
   const { activation, currentEntry } = window.navigation ?? {}; // not in every browser
   if (!activation?.entry || !currentEntry) return false;
   const step = currentEntry.index - activation.entry.index;
-  return step < 0 || (step > 0 && isNamedOtherwise(choices)); // Streamlit adds entries too
+  if (step <= 0) return step < 0;
+  // Streamlit adds entries too, and a page that came as a new entry had none to go forward to.
+  const hadEntriesAhead = ["reload", "traverse"].includes(activation.navigationType);
+  return hadEntriesAhead && isNamedOtherwise(choices);
 }
 
 export default function ({ data, setTriggerValue }) {

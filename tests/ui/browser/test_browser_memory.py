@@ -145,10 +145,12 @@ def test_map_and_gantt_share_their_window_both_ways(visit: AppPage):
     visit.open(SMALL)
     canvas = visit.canvas(MAP)
     canvas.focus()
+    zoomed = visit.scene(MAP)
     for key in ("KeyW", "KeyW", "KeyD"):
         visit.page.keyboard.press(key)
-    zoomed = visit.await_scene(MAP, "scene.windows[0].t0 > 0")
-    gantt = visit.scene(GANTT)
+        start = zoomed["windows"][0]["t0"]
+        zoomed = visit.await_scene(MAP, f"scene.windows[0].t0 !== {start}")
+    gantt = visit.await_scene(GANTT, f"scene.windows[0].t0 === {zoomed['windows'][0]['t0']}")
     assert gantt["windows"] == zoomed["windows"]
     assert [gantt["gutter"], gantt["plot"]] == [zoomed["gutter"], zoomed["plot"]]
     visit.await_link("&window=")

@@ -136,3 +136,13 @@ def test_an_entry_that_streamlit_adds_while_it_loads_is_kept(page: Page) -> None
     run(page, "b")
     assert page.evaluate("window.isBefore")
     assert query(page) == "?other=1&chip=b"
+
+
+def test_an_address_that_is_corrected_while_it_loads_is_not_loaded_again(page: Page) -> None:
+    """A wrong link's choices may come to the script after the address that takes their place."""
+    write(page, "&chip=b")
+    page.evaluate("window.isBefore = true")
+    run(page, "wrong", wait_ms=0)
+    run(page, "b")
+    assert page.evaluate("window.isBefore")
+    assert query(page) == "?other=1&chip=b"
