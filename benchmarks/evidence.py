@@ -107,7 +107,7 @@ ALL: tuple[Evidence, ...] = (
     Evidence(
         "schedulers",
         (("benchmarks.schedulers", "--afresh"),),
-        ("docs/schedulers.json", "docs/schedulers.md"),
+        ("docs/schedulers.json", "docs/schedulers.md", "docs/scheduler-abilities.json"),
         (
             PROFILES,
             "sample_models/*.onnx",

@@ -112,3 +112,8 @@ UNDER_COLOUR = SAND
 """Ground of the time in which memory works for one layer while another computes."""
 MEMORY_COLOUR = GREY
 """Bytes that a memory holds over time."""
+
+
+def lighter(colour: str) -> str:
+    """The colour as CSS has it; on a dark ground mixed with white, so that it is seen."""
+    return f"light-dark({colour},color-mix(in oklab,{colour} 60%,white))"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from benchmarks.schedulers.matrix import keep, kept, run_missing
-from benchmarks.schedulers.page import PAGE, page
+from benchmarks.schedulers.page import PAGE, abilities, page
+from graphturbo_core.comparison.side_by_side.kept_abilities import FILE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,17 +21,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     chosen = parser.parse_args(arguments)
     if chosen.check:
-        is_same = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page(kept())
-        if not is_same:
-            print("schedulers.md differs: run `python -m benchmarks.schedulers --page`",
-                  file=sys.stderr)  # fmt: skip
-        return int(not is_same)
+        return _check({PAGE: page(kept()), FILE: abilities()})
     if not chosen.page:
         if chosen.afresh:
             keep({})
         run_missing(chosen.processes)
-    PAGE.write_text(page(kept()), encoding="utf-8")
+    for path, text in ((PAGE, page(kept())), (FILE, abilities())):
+        path.write_text(text, encoding="utf-8")
     return 0
+
+
+def _check(texts: Mapping[Path, str]) -> int:
+    """1 where a file is not as it would be written, which is said."""
+    stale = [
+        path.name
+        for path, text in texts.items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+    for name in stale:
+        print(f"{name} differs: run `python -m benchmarks.schedulers --page`", file=sys.stderr)
+    return int(bool(stale))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,10 @@ from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.quality.matrix import CHIPS
 from benchmarks.schedulers.matrix import COMPARED, KEPT, SETTINGS, Setting
 from benchmarks.schedulers.probes import PROBES, answers
+from graphturbo_core.comparison.side_by_side.kept_abilities import (
+    SchedulerAbilities,
+    abilities_text,
+)
 from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_core.units import counted, format_bytes, format_percent, format_seconds
 
@@ -23,7 +27,8 @@ Written by `python -m benchmarks.schedulers`. Each strategy follows the rules of
 paper, and all are lowered, simulated and replayed by the same code. [strategies.md](strategies.md)
 has each one's source, its options and what differs here. So a row shows what a *rule set* does on
 these chips. It is no measurement of the compiler that it is named after. The searches `best` and
-`tuned` are in [quality.md](quality.md).
+`tuned` are in [quality.md](quality.md). The app's page *Schedulers* draws all of them on any model
+and chip.
 """
 
 
@@ -39,6 +44,12 @@ def page(found: Mapping[Key, Run]) -> str:
             *(text for setting in SETTINGS for text in _setting(found, setting)),
         ]
     )
+
+
+def abilities() -> str:
+    """Text of docs/scheduler-abilities.json, from which the app has its table."""
+    questions = tuple(probe.question for probe in PROBES)
+    return abilities_text(SchedulerAbilities(questions, dict(answers())))
 
 
 def _features() -> Sheet:

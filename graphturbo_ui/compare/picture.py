@@ -15,7 +15,7 @@ from graphturbo_core.comparison.settings import differing_setting
 from graphturbo_core.units import format_bytes, format_percent, format_seconds
 from graphturbo_ui.compare.scales import Scales
 from graphturbo_ui.figures.accounting import cause_text
-from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS
+from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, lighter
 from graphturbo_ui.text import Sink, safe_text
 
 ENGINE_TITLES: Mapping[str, str] = {
@@ -65,7 +65,7 @@ def _head(scales: Scales) -> str:
 
 def _row(run: ComparedRun, scales: Scales, setting: str, mark: str) -> str:
     figures = run.figures
-    busy = (_share(figures.utilization.get(kind, 0.0), _lighter(ENGINE_COLOURS[kind]), title)
+    busy = (_share(figures.utilization.get(kind, 0.0), lighter(ENGINE_COLOURS[kind]), title)
             for kind, title in ENGINE_TITLES.items())  # fmt: skip
     return (
         f"{_who(run, setting, mark)}"
@@ -150,11 +150,6 @@ def _byte_parts(figures: RunFigures, scales: Scales) -> list[Part]:
         for cause, colour in CAUSE_COLOURS.items()
         if (size := figures.dram_ledger.get(cause, 0))
     ]
-
-
-def _lighter(colour: str) -> str:
-    """The colour; on a dark ground mixed with white, so that it is seen."""
-    return f"light-dark({colour},color-mix(in oklab,{colour} 60%,white))"
 
 
 def _share(share: float, colour: str, title: str) -> str:

@@ -6,7 +6,16 @@ if __name__ == "__main__":
     import streamlit as st
 
     from graphturbo_ui.frame import begin, framed
-    from graphturbo_ui.pages import chips, compare, explore, learn, paper, verification, what_if
+    from graphturbo_ui.pages import (
+        chips,
+        compare,
+        explore,
+        learn,
+        paper,
+        schedulers,
+        verification,
+        what_if,
+    )
 
     icon = Path(__file__).parents[1] / "icon.svg"
     st.set_page_config("GraphTurbo Explorer", icon, layout="wide")
@@ -15,6 +24,7 @@ if __name__ == "__main__":
     listed = [
         first,
         st.Page(framed(compare.page_to(first)), title="Compare", url_path="compare"),
+        st.Page(framed(schedulers.show), title="Schedulers", url_path="schedulers"),
         st.Page(framed(learn.show, keeps_points=True), title="Learn", url_path="learn"),
         st.Page(framed(chips.show), title="Chips", url_path="chips"),
         st.Page(framed(what_if.show, keeps_points=True), title="What-if", url_path="what-if"),

@@ -9,9 +9,28 @@ from contextlib import asynccontextmanager
 from streamlit import App
 
 from graphturbo_ui.jobs import shared_desk
-from graphturbo_ui.pages import chips, compare, explore, learn, paper, verification, what_if
+from graphturbo_ui.pages import (
+    chips,
+    compare,
+    explore,
+    learn,
+    paper,
+    schedulers,
+    verification,
+    what_if,
+)
 
-__all__ = ["chips", "compare", "explore", "learn", "paper", "verification", "warmed", "what_if"]
+__all__ = [
+    "chips",
+    "compare",
+    "explore",
+    "learn",
+    "paper",
+    "schedulers",
+    "verification",
+    "warmed",
+    "what_if",
+]
 
 
 @asynccontextmanager

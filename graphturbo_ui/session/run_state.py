@@ -5,7 +5,8 @@ What is no widget's value is written into the address here, by callbacks alone: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -64,6 +65,43 @@ def compared() -> Feed:
     return found
 
 
+def schedulers() -> Feed:
+    """The runs of the page Schedulers that are under way in this session."""
+    found: Feed = st.session_state.setdefault("schedulers_feed", Feed())
+    return found
+
+
+def scheduler_shelf(keys: Collection[str]) -> dict[str, Any]:
+    """What the page Schedulers knows of the runs with these keys; of others it is forgotten.
+
+    Other keys are other choices in the bar, whose runs are wanted though earlier ones were
+    cancelled.
+    """
+    found: dict[str, Any] = st.session_state.setdefault("schedulers_shelf", {})
+    wanted = frozenset(keys)
+    if st.session_state.get("schedulers_stopped") != wanted:
+        go_on_with_schedulers()
+    st.session_state["schedulers_keys"] = wanted
+    for key in found.keys() - wanted:
+        del found[key]
+    return found
+
+
+def stop_schedulers() -> None:
+    """No more runs of these choices are wanted on the page Schedulers."""
+    st.session_state["schedulers_stopped"] = st.session_state["schedulers_keys"]
+
+
+def go_on_with_schedulers() -> None:
+    """They are wanted again."""
+    st.session_state["schedulers_stopped"] = None
+
+
+def are_schedulers_stopped() -> bool:
+    """Whether somebody cancelled the runs of these choices."""
+    return st.session_state.get("schedulers_stopped") is not None
+
+
 def plan_diff(key: str) -> Visitor:
     """Who waits in this session for the plan of `a` or `b` of the plan diff."""
     found: Visitor = st.session_state.setdefault(f"plan_diff_visitor_{key}", Visitor())
@@ -86,7 +124,7 @@ def visitors_of(run: Run) -> tuple[Visitor, ...]:
     plans = (plan_diff(key) for key in query.RUN_KEYS)
     own = (
         visitor(), beside(), changed_chip(), searched(), lecture(),
-        *compared().visitors_of(run), *plans,
+        *compared().visitors_of(run), *schedulers().visitors_of(run), *plans,
     )  # fmt: skip
     return tuple(each for each in own if each in run.visitors) or (visitor(),)
 

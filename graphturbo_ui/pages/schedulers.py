@@ -1,0 +1,58 @@
+"""Schedulers: the kernels of every strategy side by side, their times, and why they differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from graphturbo_core.comparison.side_by_side.kept_abilities import kept_abilities
+from graphturbo_ui.schedulers import collecting
+from graphturbo_ui.schedulers.below import abilities_html, head_html, why_html
+from graphturbo_ui.schedulers.collecting import Schedulers
+from graphturbo_ui.schedulers.columns import MOST_LAYERS, columns_html
+from graphturbo_ui.session import query, state
+from graphturbo_ui.session.choices import Choices
+
+STYLE = Path(__file__).parents[1] / "schedulers" / "schedulers.css"
+
+
+def show(choices: Choices) -> None:
+    """The whole page, drawn with the runs that are there."""
+    now = collecting.collect(choices)
+    is_presenting = state.is_presenting()
+    with st.container(key="schedulers_presenting" if is_presenting else "schedulers_page"):
+        st.html(STYLE)
+        st.html(head_html(now, _setting(choices)))
+        place = st.empty()
+        with st.container():
+            st.html(columns_html(now, choices, _window(now)))
+        with st.container():
+            st.html(why_html(now) or "<div></div>")
+        found = kept_abilities()
+        if found is not None and not is_presenting:
+            st.html(abilities_html(found))
+    collecting.wait(place, choices, now)
+
+
+def _setting(choices: Choices) -> str:
+    """What all runs share."""
+    _, samples = query.split_strategy(choices.sides["b"].strategy)
+    own = f"at most {samples} samples a cluster at once" if samples else "the whole share at once"
+    sizes = [f"{name} {size}" for name, size in choices.dims.items()]
+    names = (state.short_name(each) for each in (choices.model, choices.chip))
+    return " · ".join([*names, f"batch {choices.batch}", *sizes, choices.dtype, f"{own}, as in B"])
+
+
+def _window(now: Schedulers) -> tuple[int, int]:
+    """The layers that are drawn: all of them, or of long models the chosen part."""
+    layers = max((each.picture.layers for each in now.drawn if each.picture), default=1)
+    if layers <= MOST_LAYERS:
+        return 0, layers - 1
+    starts = range(0, layers, MOST_LAYERS)
+    texts = {f"Layers {at + 1}–{min(at + MOST_LAYERS, layers)} of {layers:,}": at for at in starts}
+    chosen = st.selectbox(
+        "Layers", list(texts), key="schedulers_layers", label_visibility="collapsed"
+    )
+    first = texts.get(chosen, 0)
+    return first, min(first + MOST_LAYERS, layers) - 1

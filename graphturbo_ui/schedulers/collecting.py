@@ -1,0 +1,144 @@
+"""The strategies' runs of this session: those that are there, and those under way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import sleep
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from graphturbo_core.comparison.figures import RunFigures
+from graphturbo_core.comparison.from_report import figures_of
+from graphturbo_core.comparison.side_by_side.kernel_picture import KernelPicture, kernel_picture
+from graphturbo_core.comparison.side_by_side.time_words import NamedRun
+from graphturbo_ui.compare.adding import other_strategies
+from graphturbo_ui.compare.collecting import FAULT
+from graphturbo_ui.jobs import Run, WorkerError, shared_desk
+from graphturbo_ui.progress import POLL_SECONDS, bar
+from graphturbo_ui.session import query, run_state
+from graphturbo_ui.session.choices import Choices
+from graphturbo_ui.session.compared import WantedRun
+
+
+@dataclass(frozen=True)
+class SchedulerAnswer:
+    """What became of a strategy's run: its figures and kernels, or why it has none."""
+
+    strategy: str
+    figures: RunFigures | None = None
+    picture: KernelPicture | None = field(default=None, repr=False)
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class Schedulers:
+    """All strategies in their order; `answers` of those that are there, by strategy."""
+
+    wanted: tuple[WantedRun, ...]
+    answers: Mapping[str, SchedulerAnswer]
+
+    @property
+    def drawn(self) -> list[SchedulerAnswer]:
+        """Those with figures."""
+        return [each for each in self.answers.values() if each.figures is not None]
+
+    @property
+    def runs(self) -> list[NamedRun]:
+        """Their figures by name."""
+        return [NamedRun(name_of(each.strategy), each.figures) for each in self.drawn
+                if each.figures is not None]  # fmt: skip
+
+    @property
+    def waiting(self) -> list[str]:
+        """Names of the strategies that are not there yet."""
+        return [
+            name_of(each.request.strategy)
+            for each in self.wanted
+            if each.request.strategy not in self.answers
+        ]
+
+
+def name_of(strategy: str) -> str:
+    """A strategy without its cluster batch, which all of them have in common."""
+    return query.split_strategy(strategy)[0]
+
+
+def collect(choices: Choices) -> Schedulers:
+    """Take what is finished, and have more begun unless somebody stopped them."""
+    wanted = other_strategies(choices)
+    shelf: dict[str, SchedulerAnswer] = run_state.scheduler_shelf([each.key for each in wanted])
+    asked = {
+        each.key: (each.request, each.source)
+        for each in wanted
+        if each.key not in shelf and not run_state.are_schedulers_stopped()
+    }
+    while True:
+        done = run_state.schedulers().advance(shared_desk(), asked)
+        for key, run in done:
+            if asked.pop(key, None) is not None and not run.is_cancelled:
+                shelf[key] = _answer(run)
+        if not done:
+            break
+    found = {each.request.strategy: shelf[each.key] for each in wanted if each.key in shelf}
+    return Schedulers(tuple(wanted), found)
+
+
+def _answer(run: Run) -> SchedulerAnswer:
+    name = run.request.strategy
+    try:
+        refused = run.refusal
+    except WorkerError:
+        return SchedulerAnswer(name, refusal=FAULT)
+    if refused is not None:
+        return SchedulerAnswer(name, refusal=refused.line())
+    desk = shared_desk()
+    figures = desk.view("compared figures", figures_of, run)
+    return SchedulerAnswer(name, figures, desk.view("kernel picture", kernel_picture, run))
+
+
+def wait(place: DeltaGenerator, choices: Choices, now: Schedulers) -> None:
+    """Show how far the runs are until one more is there; the page is then drawn again."""
+    if not now.waiting:
+        return
+    with place.container(
+        border=True, key="schedulers_waiting", horizontal=True, vertical_alignment="center"
+    ):
+        if run_state.are_schedulers_stopped():
+            st.markdown(f"Not run: {_listed(now.waiting)}.", width="stretch")
+            st.button("Go on", key="schedulers_go_on", on_click=run_state.go_on_with_schedulers)
+            return
+        drawn = st.empty()
+        st.button(
+            "Cancel", key="schedulers_cancel", on_click=_cancel, icon=":material/cancel:",
+            help="Finished runs remain here.",
+        )  # fmt: skip
+        while True:
+            if len(collect(choices).waiting) < len(now.waiting):
+                st.rerun()
+            drawn.progress(*_progress(now))
+            first = run_state.schedulers().first
+            if first is not None:
+                first.wait(POLL_SECONDS)
+            else:
+                sleep(POLL_SECONDS)
+
+
+def _progress(now: Schedulers) -> tuple[float, str]:
+    """Share of the runs that are there, and what is done now."""
+    first = run_state.schedulers().first
+    done, count = len(now.answers), len(now.wanted)
+    if first is None:
+        return done / count, "Waiting for a place in the server's queue"
+    shown = bar(first, f"{name_of(first.request.strategy)}, {done + 1} of {count}")
+    return min(1.0, (done + shown.share) / count), shown.text
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _cancel() -> None:
+    run_state.stop_schedulers()
+    run_state.schedulers().leave(shared_desk())

@@ -1,0 +1,37 @@
+"""docs/scheduler-abilities.json: what the app's table shows is what planning found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphturbo_core.comparison.side_by_side import kept_abilities as kept
+from graphturbo_core.errors import GraphTurboError
+from graphturbo_core.strategies.registry import STRATEGIES
+
+
+def test_every_strategy_without_a_search_has_an_answer_per_question() -> None:
+    found = kept.kept_abilities()
+    assert found is not None
+    assert list(found.answers) == [n for n, each in STRATEGIES.items() if not each.is_search]
+    assert {len(row) for row in found.answers.values()} == {len(found.questions)}
+
+
+def test_text_and_file_are_one() -> None:
+    found = kept.kept_abilities()
+    assert found is not None
+    assert kept.abilities_text(found) == kept.FILE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["[]", '{"questions": []}', '{"questions": [1], "answers": {}}'])
+def test_another_form_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(GraphTurboError, match="write it again") as caught:
+        kept.read_abilities(path)
+    assert caught.value.code == "SCHEDULER_DATA"
+
+
+def test_no_file_is_no_table(tmp_path: Path) -> None:
+    assert kept.read_abilities(tmp_path / "none.json") is None
