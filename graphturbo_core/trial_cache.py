@@ -127,7 +127,7 @@ def counted_cost(cache: TrialCache, strategy: Strategy, tell: Callable[[int, int
         finally:
             if strategy.is_search:
                 gc.collect()
-            if plan.strategy == SEARCHED:
+            if strategy.evaluations and plan.strategy in (SEARCHED, strategy.label):
                 tell(next(numbers), strategy.evaluations)
 
     return cost

@@ -105,7 +105,7 @@ class Strategy(ABC):
 
     @property
     def evaluations(self) -> int:
-        """Plans that a search lowers and simulates; 0 for a strategy without search."""
+        """Most plans that it lowers and simulates; 0 for a strategy that simulates none."""
         return 0
 
     @property

@@ -104,6 +104,17 @@ class Ios(Strategy):
         """No fence: it would keep layers of one stage apart. A kernel has a single layer."""
         return WITHOUT_FENCE
 
+    @property
+    def evaluations(self) -> int:
+        """Most schedules that are simulated; fewer where a known one is chosen again."""
+        return 2 + len(self.prunings()) * self.trials if self.level == "parallel" else 1
+
+    def prunings(self) -> list[tuple[int, int]]:
+        """All limits up to (r, s), of groups in powers of two: more is never worse."""
+        powers = [2**power for power in range(1, self.s.bit_length())]
+        groups = dict.fromkeys((*powers, self.s))
+        return [(most, count) for count in groups for most in range(1, self.r + 1)]
+
     def plan(self, target: Target) -> Plan:
         """Schedule and assemble."""
         graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
@@ -180,7 +191,7 @@ class IosScheduler:
         if max(map(len, greedy(edges, count)), default=0) <= self.strategy.s:
             self._try(times, (greedy(edges, count), frozenset(), 0), tried)
         starts = dict(tried)
-        for pruning in self._prunings():
+        for pruning in self.strategy.prunings():
             times.known = {}
             for each in starts.values():
                 times.known |= each.stage_cycles
@@ -199,12 +210,6 @@ class IosScheduler:
             decisions=tuple(self._decisions(times, stages, chosen.searched)),
             notes=(TOO_WIDE.format(count=chosen.wide),) if chosen.wide else (),
         )
-
-    def _prunings(self) -> Iterator[tuple[int, int]]:
-        """All limits up to the chosen ones, of groups in powers of two: more is never worse."""
-        powers = [2**power for power in range(1, self.strategy.s.bit_length())]
-        for most_groups in dict.fromkeys((*powers, self.strategy.s)):
-            yield from ((most, most_groups) for most in range(1, self.strategy.r + 1))
 
     def _try(self, times: StageTimes, made: Made, tried: dict[tuple[Stage, ...], IosTrial]) -> None:
         """Simulate a schedule, unless it is known; without a simulator its cycles are estimates."""

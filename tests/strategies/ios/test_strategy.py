@@ -9,8 +9,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.pipeline import Imports, RunRequest, run_report, run_shared
 from graphturbo_core.products.plan import Plan
+from graphturbo_core.recorder import Progress
 from graphturbo_core.report.report import Report
 from graphturbo_core.strategies.ios import strategy as ios
 from graphturbo_core.strategies.planning import PlanTask, plan_for
@@ -188,3 +189,20 @@ def test_searched_stages_are_no_slower_than_the_others(model: str, chip: str) ->
     assert greedily < in_turn
     smaller = [cycles(model, chip, "ios@1", r=r, s=s) for r, s in (("1", "2"), ("2", "2"))]
     assert searched <= smaller[1] <= smaller[0]
+
+
+def test_the_search_says_how_far_it_is() -> None:
+    """One schedule in turn, one at once, then up to five per pruning: (1, 2) and (2, 2)."""
+    found: list[Progress] = []
+    options = {"ios.r": "2", "ios.s": "2", "ios.trials": "5"}
+    request = RunRequest("branches", "ios@1", "generic-4x4", 1, options=options)
+    run_shared(Imports(branches()), request, on_progress=found.append)
+    counted = [each for each in found if each.total]
+    assert {each.total for each in counted} == {12}
+    assert {each.step for each in counted} == {"search"}
+    assert [each.done for each in counted] == list(range(1, len(counted) + 1))
+    assert len(counted) > 2
+
+
+def test_levels_without_a_search_count_one_schedule() -> None:
+    assert ios.Ios(level="greedy").evaluations == ios.Ios(level="sequential").evaluations == 1
