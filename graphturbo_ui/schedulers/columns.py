@@ -109,7 +109,7 @@ def _column(
             '<div class="side-foot"></div>'
         )
     figures = answer.figures
-    is_best = " best" if figures.latency_s == ends[0] else ""
+    is_best = " best" if figures.latency_s == ends[0] < ends[1] else ""
     return (
         f'{head}<div class="side-time{is_best}">{_time(figures, ends[1])}</div>'
         f'<div class="side-plot">{_kernels(answer.picture, window)}</div>'
