@@ -15,8 +15,8 @@ from graphturbo_core.strategies.registry import STRATEGIES
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "schedulers.json"
 COMPARED = tuple(name for name, strategy in STRATEGIES.items() if not strategy.is_search)
 FIELDS = ("setting", "chip", "strategy")
-"""Of a run's key. A run has `latency_s`, `dram_bytes`, `kernels`, `share` of the lower bound, and
-`seconds` to schedule; or the code `refused`."""
+"""Of a run's key. A run has `latency_s`, `dram_bytes`, `kernels`, `share` of the lower bound,
+`critical_path` (seconds by resource) and `seconds` to schedule; or the code `refused`."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,11 @@ def _run(imports: Imports, request: RunRequest) -> Run:
     return {
         "latency_s": float(f"{contract['latency_s']:.6g}"),
         "dram_bytes": contract["dram_read_bytes"] + contract["dram_write_bytes"],
-        "kernels": contract["kernels"],
+        "kernels": contract["kernels"] * contract["rounds"],
         "share": round(contract["lower_bound_s"] / contract["latency_s"], 4),
+        "critical_path": {
+            key: float(f"{value:.4g}") for key, value in contract["critical_path"].items() if value
+        },
         "seconds": round(contract["schedule_seconds"], 1),
     }
 

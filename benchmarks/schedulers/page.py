@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import geometric_mean, median
 
 from benchmarks.drawing.sheet import Sheet
@@ -14,12 +15,12 @@ from graphturbo_core.comparison.side_by_side.kept_abilities import (
     SchedulerAbilities,
     abilities_text,
 )
+from graphturbo_core.comparison.side_by_side.time_words import NamedRun, who_wins, why_slower
 from graphturbo_core.strategies.registry import STRATEGIES
-from graphturbo_core.units import counted, format_bytes, format_percent, format_seconds
+from graphturbo_core.units import format_bytes, format_percent, format_seconds
 
 PAGE = KEPT.with_suffix(".md")
 BASELINE = "tvm"
-NEXT = "{:.2f} times as fast as the next, `{}`"
 NOT_RUN, YES, NO = "not run", "yes", ""
 INTRO = """# Schedulers
 
@@ -138,20 +139,27 @@ def _traffic(run: Run) -> str:
 
 
 def _winner(cells: Cells, chip: str, name: str) -> str:
-    """Who is the fastest, and its traffic and kernels beside the baseline's."""
-    first = cells[chip, name]
-    base = cells[chip, BASELINE]
+    """Who is the fastest, and where the next one and the baseline lose time against it."""
     second = _fastest(cells, chip, [each for each in COMPARED if each != name])
-    said = f"On `{chip}`, `{name}` is the fastest"
-    if second:
-        ratio = cells[chip, second]["latency_s"] / first["latency_s"]
-        is_close = f"{ratio:.2f}" == "1.00"
-        said += ", " + (f"level with `{second}`" if is_close else NEXT.format(ratio, second))
-    if name == BASELINE or not _is_run(base):
-        return f"{said}."
-    speed = base["latency_s"] / first["latency_s"]
-    bytes_ratio = first["dram_bytes"] / base["dram_bytes"]
-    return (
-        f"{said}. Over `{BASELINE}` it gains {speed:.2f} times, with {bytes_ratio:.2f} of the DRAM"
-        f" bytes and {counted(first['kernels'], 'kernel')} instead of {base['kernels']:,}."
-    )
+    best = _named(name, cells[chip, name])
+    others = [each for each in dict.fromkeys((second, BASELINE))
+              if each not in ("", name) and _is_run(cells[chip, each])]  # fmt: skip
+    runs = [best, *(_named(each, cells[chip, each]) for each in others)]
+    said = who_wins(runs) or f"`{name}` alone was run"
+    reasons = "".join(f" `{run.name}`: {why_slower(run, best)}" for run in runs[1:])
+    return f"On `{chip}`: {said}.{reasons}"
+
+
+@dataclass(frozen=True)
+class KeptFigures:
+    """A kept run as sentences read it."""
+
+    latency_s: float
+    critical_path: Mapping[str, float]
+    dram_bytes: int
+    launches: int
+
+
+def _named(name: str, run: Run) -> NamedRun:
+    figures = (run["latency_s"], run["critical_path"], run["dram_bytes"], run["kernels"])
+    return NamedRun(name, KeptFigures(*figures))

@@ -6,10 +6,9 @@ runs' paths add up to the difference of their times.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from graphturbo_core.comparison.figures import RunFigures
 from graphturbo_core.report.canvases.resources import KEY_WORDS
 from graphturbo_core.report.overview.headline import times
 from graphturbo_core.report.verdict.verdict import is_same
@@ -20,11 +19,31 @@ LEAST_SHARE = 0.1
 MOST_CAUSES = 2
 
 
+class TimedFigures(Protocol):
+    """What the sentences read of a run."""
+
+    @property
+    def latency_s(self) -> float:
+        """Seconds of the whole batch."""
+
+    @property
+    def critical_path(self) -> Mapping[str, float]:
+        """Those seconds by what the critical path occupies."""
+
+    @property
+    def dram_bytes(self) -> int:
+        """Bytes over DRAM."""
+
+    @property
+    def launches(self) -> int:
+        """Kernels of the whole batch."""
+
+
 class NamedRun(NamedTuple):
     """A run under the name that the page gives it."""
 
     name: str
-    figures: RunFigures
+    figures: TimedFigures
 
 
 def ranked(runs: Sequence[NamedRun]) -> list[NamedRun]:
