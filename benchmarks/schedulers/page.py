@@ -146,7 +146,7 @@ def _winner(cells: Cells, chip: str, name: str) -> str:
               if each not in ("", name) and _is_run(cells[chip, each])]  # fmt: skip
     runs = [best, *(_named(each, cells[chip, each]) for each in others)]
     said = who_wins(runs) or f"`{name}` alone was run"
-    reasons = "".join(f" `{run.name}`: {why_slower(run, best)}" for run in runs[1:])
+    reasons = "".join(f" {run.name}: {why_slower(run, best)}" for run in runs[1:])
     return f"On `{chip}`: {said}.{reasons}"
 
 
@@ -162,4 +162,4 @@ class KeptFigures:
 
 def _named(name: str, run: Run) -> NamedRun:
     figures = (run["latency_s"], run["critical_path"], run["dram_bytes"], run["kernels"])
-    return NamedRun(name, KeptFigures(*figures))
+    return NamedRun(f"`{name}`", KeptFigures(*figures))

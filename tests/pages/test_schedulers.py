@@ -30,7 +30,7 @@ EXPECTED = {
 def run(latency_s: float, dram_bytes: int = 2**20, kernels: int = 10, share: float = 0.5) -> Run:
     return {
         "latency_s": latency_s, "dram_bytes": dram_bytes, "kernels": kernels, "share": share,
-        "seconds": 1.5,
+        "critical_path": {"matrix": 0.001, "dram": latency_s - 0.001}, "seconds": 1.5,
     }  # fmt: skip
 
 
@@ -66,14 +66,16 @@ def test_times_winners_and_what_is_missing_by_hand() -> None:
     assert "| `ios` | TOO_LARGE | not run |" in text
     assert "| `tvm` | 4 MiB, 20 | not run |" in text
     assert (
-        f"- On `{chip}`, `xla` is the fastest, 1.50 times as fast as the next, `glow`. Over `tvm`"
-        " it gains 2.00 times, with 0.25 of the DRAM bytes and 5 kernels instead of 20." in text
+        f"- On `{chip}`: `xla` is the fastest, 1.50× as fast as `glow`. `glow`: 1 ms longer than"
+        " `xla`: on the critical path 1 ms more of DRAM. It moves 1 MiB over DRAM, in 10 kernels"
+        " instead of 5. `tvm`: 2 ms longer than `xla`: on the critical path 2 ms more of DRAM."
+        " It moves 4 MiB instead of 1 MiB over DRAM, in 20 kernels instead of 5.\n" in text
     )
     assert "| `xla` | 0.250 (4 missing) | not run |" in text
     near = {**found, (setting, chip, "glow"): run(0.002001, kernels=1)}
-    assert f"- On `{chip}`, `xla` is the fastest, level with `glow`." in page(near)
-    (only,) = ({key: run(0.001, kernels=1)} for key in found if key[2] == "glow")
-    assert "and 1 kernel instead of 20." in page({**found, **only})
+    assert f"- On `{chip}`: `xla` and `glow` are the fastest, with the same time." in page(near)
+    alone: dict[Key, Run] = {(setting, chip, "glow"): run(0.003)}
+    assert f"- On `{chip}`: `glow` alone was run.\n" in page(alone)
 
 
 def test_runs_are_kept_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
