@@ -37,7 +37,8 @@ class Tensor:
     """A value with a static shape; `value`: read-only numbers of small or needed constants.
 
     `source` and `steps`: the weight of the file that a weight is a part of, and how to take the
-    part; empty for a weight of the file.
+    part; empty for a weight of the file. `joins`: the weights that one without numbers concatenates
+    along the leading axis.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Tensor:
     value: np.ndarray | None = field(default=None, compare=False)
     source: str = ""
     steps: tuple[WeightStep, ...] = ()
+    joins: tuple[Tensor, ...] = ()
 
     @property
     def elements(self) -> int:
