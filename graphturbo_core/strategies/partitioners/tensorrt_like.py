@@ -120,12 +120,11 @@ class TensorRtLike(Strategy):
     doc: ClassVar[str] = "products take bias, residual and activation (rules like TensorRT's)"
     source: ClassVar[str] = "recalled from TensorRT's guide on layer fusion; TensorRT is closed"
     departures: ClassVar[tuple[str, ...]] = (
-        "Each result of a merged convolution has its own activation: one behind the merged result"
-        " has the same work here.",
-        "Convolutions before which a residual sum waits are not merged.",
+        "A merged convolution is sliced before the activations: every branch keeps its own layer.",
+        "A convolution with a residual sum behind it is not merged: its kernel takes the sum.",
         "Concatenations are not eliminated: a kernel cannot write into a part of another tensor.",
         "A value times its own sigmoid is an elementwise kernel behind the product.",
-        "Kernels are not chosen by measurement.",
+        "Kernels and merges are not chosen by measurement: on small LBs a merge can be slower.",
         BETWEEN_LAYERS,
     )
     is_fine: ClassVar[bool] = True
