@@ -160,7 +160,7 @@ def _traits(graph: Graph, op: Op) -> _Traits:
         RULE_DILATIONS: _text(_each(op, "dilations", ones)),
         RULE_PADDING: _padding(op, len(kernel)),
         RULE_BIAS: "bias" if _has_bias(op) else _NOTHING,
-        RULE_AFTER: _activation(op, after),
+        RULE_AFTER: _activation(after),
     }
     fault = ""
     if any(graph.tensors[name].kind is not TensorKind.WEIGHT for name in op.inputs[1:] if name):
@@ -202,11 +202,9 @@ def _only_reader(graph: Graph, op: Op) -> Op | None:
     return readers[0] if len(readers) == 1 and result not in graph.output_names else None
 
 
-def _activation(op: Op, after: Op | None) -> str:
+def _activation(after: Op | None) -> str:
     """Rule 6: the activation behind a convolution, with all that it depends on."""
     if after is None or after.domain or after.op_type not in ACTIVATIONS:
-        return _NOTHING
-    if after.inputs[0] != op.outputs[0]:
         return _NOTHING
     given = [f"{name}={value!r}" for name, value in sorted(after.attributes.items())]
     return " ".join([after.op_type, *after.inputs[1:], *given])

@@ -198,7 +198,7 @@ def _own_kernel_rule(sem: GraphSemantics, op: Op) -> str:
 def _branches(graph: Graph, product: Op) -> list[Op]:
     """Slices of a merged convolution's result; empty for another product."""
     readers = graph.consumers[product.outputs[0]]
-    return [op for op in readers if op.origin and type_of(op) == SLICE] if product.origin else []
+    return [op for op in readers if op.origin and type_of(op) == SLICE]
 
 
 def _take_branches(chains: KernelChains, product: Op, branches: list[Op]) -> None:

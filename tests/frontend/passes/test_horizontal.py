@@ -164,6 +164,7 @@ UNEQUAL = {
     "one with groups": (RULE_GROUPS, relus("Conv(x, w2)", "Conv<group = 2>(x, wg)"), "", ""),
     "a weight from data": (RULE_WEIGHT, relus("Conv(x, k)", "Conv(x, w2)"), "", ""),
     "both weights from data": (RULE_WEIGHT, relus("Conv(x, k)", "Conv(x, k)"), "", ""),
+    "two reasons": (RULE_WEIGHT, relus("Conv<group = 2>(x, wg)", "Conv(x, k)"), "", ""),
     "a bias from data": (RULE_WEIGHT, relus("Conv(x, w1, b)", "Conv(x, w2, v2)"), "", ""),
     "sums": (RULE_SUM, SUM.format("u", "u").replace("c =", "u = Conv(y, w1) c ="), "", ""),
     "one sum": (
@@ -182,6 +183,14 @@ def test_unequal_convolutions_are_not_merged(rule: str, body: str, first: str, s
     graph = graph_of_branches(body, outputs)
     assert merge_horizontal(graph) is graph
     replayed(branches_file(body, outputs))
+
+
+def test_pads_beside_a_padding_by_name_do_not_count() -> None:
+    """ONNX Runtime refuses such a file, so there is no replay."""
+    first = 'Conv<auto_pad = "VALID", pads = [1,1,1,1]>(x, w3)'
+    assert pair(relus(first, "Conv(x, w4)")).is_merged
+    second = "Conv<pads = [1,1,1,1]>(x, w4)"
+    assert pair(relus(first, second)).rule == RULE_PADDING
 
 
 def test_convolutions_of_other_inputs_and_one_alone_are_no_pair() -> None:
