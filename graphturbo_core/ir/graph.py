@@ -61,7 +61,7 @@ class Op:
     """One node; a missing optional input is the empty string. Attribute defaults are not filled.
 
     `origin`: the op of `Graph.undecomposed` that this one is a part of; empty for an op that no
-    pass decomposed: its name is unchanged.
+    pass decomposed or merged: its name is unchanged. A merged op is a part of its first one.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Op:
 class Graph:
     """A model ready for scheduling. Op names are unique; `inputs` excludes weights.
 
-    `undecomposed`: the graph before passes that decompose ops; None if none did.
+    `undecomposed`: the graph before passes that decompose or merge ops; None if none did.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Graph:
 
     @property
     def whole(self) -> Graph:
-        """The graph before passes that decompose ops: all strategies share it."""
+        """The graph before passes that decompose or merge ops: all strategies share it."""
         return self if self.undecomposed is None else self.undecomposed
 
     @cached_property

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.frontend.passes.clean_up import HORIZONTAL, decomposed
 from graphturbo_core.frontend.passes.horizontal import RULE_KERNEL, RULE_MERGED
@@ -229,3 +230,26 @@ def test_other_chips_and_rounds_replay(profile: str, cluster_batch: int) -> None
     request = RunRequest("branches", strategy, profile, 7, verify=True)
     contract = run_report(branches_file(TWO), request).contract
     assert dict(contract["verify"])["ok"]  # type: ignore[call-overload]
+
+
+GOOGLENET = RunRequest("light-inception_v1", "tensorrt-like@1", "goya", 1, has_pictures=False)
+
+
+def test_each_module_of_googlenet_has_three_branches_that_are_one() -> None:
+    """Nine modules; the fourth branch reads a pool. Two kernels less per module."""
+    data = load_sample(GOOGLENET.model_name)
+    merging, plain = run_reports(data, [GOOGLENET, replace(GOOGLENET, options=OFF)])
+    assert [taken for _, _, taken, _ in merges(merging)] == [True] * 9 * 2
+    assert [taken for _, _, taken, _ in merges(plain)] == [False] * 9 * 2
+    kernels = [int(str(report.contract["kernels"])) for report in (merging, plain)]
+    assert kernels[1] - kernels[0] == 9 * 2
+    assert merging.contract["sub_graphs_fine"] == plain.contract["sub_graphs_fine"]
+
+
+@pytest.mark.slow
+def test_googlenet_replays() -> None:
+    contract = run_report(
+        load_sample(GOOGLENET.model_name), replace(GOOGLENET, verify=True)
+    ).contract
+    found: dict[str, object] = dict(contract["verify"])  # type: ignore[call-overload]
+    assert found["ok"], found
