@@ -121,6 +121,7 @@ class TensorRtLike(Strategy):
     source: ClassVar[str] = "recalled from TensorRT's guide on layer fusion; TensorRT is closed"
     departures: ClassVar[tuple[str, ...]] = (
         "A merged convolution is sliced before the activations: every branch keeps its own layer.",
+        "Work and weights of a merged convolution count for the layer of its first branch.",
         "A convolution with a residual sum behind it is not merged: its kernel takes the sum.",
         "Concatenations are not eliminated: a kernel cannot write into a part of another tensor.",
         "A value times its own sigmoid is an elementwise kernel behind the product.",
