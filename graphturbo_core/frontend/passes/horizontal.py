@@ -22,6 +22,7 @@ their names, so readers and results of the model are unchanged.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -50,7 +51,7 @@ ACTIVATIONS = frozenset(
 )  # fmt: skip
 """Activations with which TensorRT ends a kernel."""
 
-PART = "merged"
+_PART = "merged"
 """Last part of the name of a merged convolution."""
 _CHANNEL_AXIS = 1
 _SLICE_OPSET = 1
@@ -126,22 +127,24 @@ def horizontal_pairs(graph: Graph) -> tuple[HorizontalPair, ...]:
 def _pairs_of_input(graph: Graph, ops: Sequence[Op]) -> list[HorizontalPair]:
     traits = {op.name: _traits(graph, op) for op in ops}
     sets: dict[tuple[str, ...], list[Op]] = {}
+    channels: Counter[str] = Counter()
     pairs = []
     for op in ops:
         own = traits[op.name]
         joins = sets.setdefault(own.key, []) if not own.fault else []
         joins.append(op)
+        first = joins[0].name
+        channels[first] += _channels(graph, op)
         if len(joins) > 1:
-            channels = sum(_channels(graph, each) for each in joins)
-            numbers: dict[str, int | str] = {"convolutions": len(joins), "channels": channels}
-            pairs.append(HorizontalPair(joins[0].name, op.name, RULE_MERGED, numbers))
+            numbers = {"convolutions": len(joins), "channels": channels[first]}
+            pairs.append(HorizontalPair(first, op.name, RULE_MERGED, numbers))
         elif op is not ops[0]:
             rule, texts = _difference(traits[ops[0].name], own)
             pairs.append(HorizontalPair(ops[0].name, op.name, rule, texts))
     return pairs
 
 
-def _difference(first: _Traits, second: _Traits) -> tuple[str, dict[str, int | str]]:
+def _difference(first: _Traits, second: _Traits) -> tuple[str, dict[str, str]]:
     """The first rule that two convolutions break, and both texts where they differ."""
     if second.fault or first.fault:
         return second.fault or first.fault, {}
@@ -232,12 +235,12 @@ def _merge(parts: Parts, ops: Sequence[Op]) -> str:
     inputs = [first.inputs[0]]
     for index, name in enumerate(("weight", "bias")[: 2 if _has_bias(first) else 1], 1):
         weights = [graph.tensors[op.inputs[index]] for op in ops]
-        inputs.append(parts.weight(joined(weights, f"{first.name}/{PART}/{name}")))
+        inputs.append(parts.weight(joined(weights, f"{first.name}/{_PART}/{name}")))
     result = graph.tensors[first.outputs[0]]
     shape = list(result.shape)
     shape[_CHANNEL_AXIS] = sum(_channels(graph, op) for op in ops)
-    output = parts.between(first, PART, shape, result.dtype)
-    what = PART, first.op_type, first.opset
+    output = parts.between(first, _PART, shape, result.dtype)
+    what = _PART, first.op_type, first.opset
     return parts.add(first, what, inputs, output, dict(first.attributes))
 
 
