@@ -60,7 +60,7 @@ def _features() -> Sheet:
     ]
     remark = (
         "Found by planning a small model per column, on `generic-4x4`. `layers at once`: with one"
-        " sample, clusters run different layers. No strategy here rewrites weights. Sources: "
+        " sample, clusters run different layers. Only `tensorrt-like` rewrites weights. Sources: "
         + "; ".join(f"`{name}`: {STRATEGIES[name].source}" for name in COMPARED)
         + "."
     )

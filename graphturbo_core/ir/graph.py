@@ -37,7 +37,8 @@ class Tensor:
     """A value with a static shape; `value`: read-only numbers of small or needed constants.
 
     `source` and `steps`: the weight of the file that a weight is a part of, and how to take the
-    part; empty for a weight of the file.
+    part; empty for a weight of the file. `joins`: the weights that one without numbers concatenates
+    along the leading axis.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Tensor:
     value: np.ndarray | None = field(default=None, compare=False)
     source: str = ""
     steps: tuple[WeightStep, ...] = ()
+    joins: tuple[Tensor, ...] = ()
 
     @property
     def elements(self) -> int:
@@ -59,7 +61,7 @@ class Op:
     """One node; a missing optional input is the empty string. Attribute defaults are not filled.
 
     `origin`: the op of `Graph.undecomposed` that this one is a part of; empty for an op that no
-    pass decomposed: its name is unchanged.
+    pass decomposed or merged: its name is unchanged. A merged op is a part of its first one.
     """
 
     name: str
@@ -81,7 +83,7 @@ class Op:
 class Graph:
     """A model ready for scheduling. Op names are unique; `inputs` excludes weights.
 
-    `undecomposed`: the graph before passes that decompose ops; None if none did.
+    `undecomposed`: the graph before passes that decompose or merge ops; None if none did.
     """
 
     name: str
@@ -94,7 +96,7 @@ class Graph:
 
     @property
     def whole(self) -> Graph:
-        """The graph before passes that decompose ops: all strategies share it."""
+        """The graph before passes that decompose or merge ops: all strategies share it."""
         return self if self.undecomposed is None else self.undecomposed
 
     @cached_property

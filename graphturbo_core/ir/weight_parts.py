@@ -1,8 +1,8 @@
-"""Weights that are parts of other weights, also without numbers yet."""
+"""Weights made of other weights, also without numbers yet: parts of one, or several joined."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,3 +36,33 @@ def after(value: NDArray[Any], steps: Sequence[WeightStep]) -> NDArray[Any]:
         else:
             value = value.transpose(numbers)
     return np.array(value)
+
+
+def joined(weights: Sequence[Tensor], name: str) -> Tensor:
+    """The weights concatenated along their leading axis; without numbers, with its parts."""
+    first = weights[0]
+    shape = (sum(weight.shape[0] for weight in weights), *first.shape[1:])
+    values = [weight.value for weight in weights if weight.value is not None]
+    if len(values) < len(weights):
+        return Tensor(name, shape, first.dtype, first.kind, joins=tuple(weights))
+    value = np.concatenate(values)
+    value.setflags(write=False)
+    return Tensor(name, shape, first.dtype, first.kind, value)
+
+
+def sources_of(weight: Tensor) -> tuple[str, ...]:
+    """Weights of the file without numbers that a weight is made of."""
+    if weight.value is not None:
+        return ()
+    if weight.joins:
+        return tuple(name for part in weight.joins for name in sources_of(part))
+    return (weight.source or weight.name,)
+
+
+def numbers_of(weight: Tensor, known: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Numbers of a weight; `known`: those of its `sources_of`."""
+    if weight.value is not None:
+        return weight.value
+    if weight.joins:
+        return np.concatenate([numbers_of(part, known) for part in weight.joins])
+    return after(known[weight.source or weight.name], weight.steps)

@@ -13,7 +13,7 @@ from graphturbo_core.frontend.numbers import BYTES, INTEGERS, drawn_inputs
 from graphturbo_core.frontend.passes.structural import draws_numbers
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.ir.graph import Graph, Tensor, TensorKind
-from graphturbo_core.ir.weight_parts import after
+from graphturbo_core.ir.weight_parts import numbers_of, sources_of
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.steps.batching import Division
@@ -93,9 +93,9 @@ def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verificat
     _check_deterministic(task.whole.graph)
     feeds, expected = _feeds_and_outputs(task, runtime)
     lost = _lost_weights(task.traces)
-    sources = tuple(dict.fromkeys(weight.source or weight.name for weight in lost))
+    sources = tuple(dict.fromkeys(name for weight in lost for name in sources_of(weight)))
     known = computed_weights(task.data, sources, feeds, runtime) if lost else {}
-    computed = {w.name: after(known[w.source or w.name], w.steps) for w in lost}
+    computed = {weight.name: numbers_of(weight, known) for weight in lost}
     rounds = _Rounds(task, OpRunner(runtime), feeds, computed)
     found, fault = rounds.run(on_progress)
     checks = () if fault is not None else compare(task.whole, found, expected)

@@ -160,6 +160,7 @@ def test_every_option_is_tried_above() -> None:
         ("xla.repeats", "off"), ("xla.several_results", "off"),
         # tests/strategies/partitioners/test_tensorrt_like.py
         ("tensorrt-like.residual", "off"), ("tensorrt-like.pointwise", "off"),
+        ("tensorrt-like.horizontal", "off"),
     }  # fmt: skip
     replayed = {(case[0], case[1]) for case in READINGS}
     assert tried == others - elsewhere - replayed

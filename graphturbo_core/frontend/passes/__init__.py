@@ -9,8 +9,9 @@
   of the state. `steps.py` names the ops, `cells.py` has the arithmetic of one step.
 - `rescale.py`, `per_sample.py`: `rescale-batch`: a model with a fixed batch for another batch, and
   constants with one row per sample.
-- `decompose.py`: layer norm and softmax as reductions and elementwise ops. It runs after all
-  others, if a strategy requires it (`Strategy.import_passes`).
+- `decompose.py`: layer norm and softmax as reductions and elementwise ops. `horizontal.py`:
+  convolutions of one input and shape as one, with rewritten weights. They run after all others, if
+  a strategy requires them (`Strategy.import_passes`).
 - `rewrite.py`, `parts.py`: building blocks: a changed graph, ops that replace one op.
 
 A part of a decomposed op has its origin (`Op.origin`), and the new graph has the graph before

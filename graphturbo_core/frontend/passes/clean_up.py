@@ -11,6 +11,7 @@ from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.passes.batch_norm import batch_norm_to_scale_shift, fold_batch_norm
 from graphturbo_core.frontend.passes.decompose import decompose_layer_norm, decompose_softmax
 from graphturbo_core.frontend.passes.dynamic_product import split_dynamic_product
+from graphturbo_core.frontend.passes.horizontal import merge_horizontal
 from graphturbo_core.frontend.passes.quantised import fuse_quantised
 from graphturbo_core.frontend.passes.rescale import (
     Rescaling,
@@ -60,7 +61,14 @@ PASSES: tuple[NamedPass, ...] = (
 """Passes in running order. `rescale-batch`, which needs the batch, comes before all of them."""
 
 LAYER_NORM, SOFTMAX = "decompose-layer-norm", "decompose-softmax"
-EXTRA_PASSES = MappingProxyType({LAYER_NORM: decompose_layer_norm, SOFTMAX: decompose_softmax})
+HORIZONTAL = "merge-horizontal"
+EXTRA_PASSES = MappingProxyType(
+    {
+        LAYER_NORM: decompose_layer_norm,
+        SOFTMAX: decompose_softmax,
+        HORIZONTAL: merge_horizontal,
+    }
+)
 """Passes that run only if a strategy requires them: their graph is equivalent, but not smaller."""
 
 RESCALE_BATCH = "rescale-batch"

@@ -7,6 +7,6 @@ Each follows the rules that its source names; its docstring says what differs he
 - `onednn.py`, `onednn_patterns.py`: oneDNN Graph's chains of post-ops, attention, gated perceptron.
 - `op_classes.py`: classes of ops that chains ask for.
 - `single_reads.py`: chains of ops that alone read each other's results.
-- `tensorrt_like.py`: products with their epilogue, runs of elementwise ops.
+- `tensorrt_like.py`: products with their epilogue, merged convolutions, runs of elementwise ops.
 - `xla.py`, `xla_fusion.py`, `xla_rules.py`: XLA's instruction fusion.
 """

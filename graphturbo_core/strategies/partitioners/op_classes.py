@@ -29,6 +29,7 @@ REDUCTIONS = frozenset(
         "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
     }
 )  # fmt: skip
+SLICE = "Slice"
 RESIZES = frozenset({"Resize", "Upsample"})
 RESHAPES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
 BINARY = frozenset({"Add", "Sub", "Max", "Min", "Mul", "Div"})

@@ -14,22 +14,28 @@ schedulers, section 4). TensorRT itself is closed, so these rules are recalled a
 6. Softmax and normalisations are whole: one kernel per op. So are pools, reductions, and ops that
    move data (reshape, transpose, slice: a shuffle).
 7. A concatenation is a kernel of its own.
+8. Convolutions of one input, shape and activation are one convolution before these rules apply
+   (option `horizontal`; conditions: `frontend/passes/horizontal.py`). Its kernel has the slices of
+   its result too, and per slice what follows by rules 1 and 3.
 
-A kernel hands out the result of its last op alone. `single_reads` shows why no two kernels need
-each other.
+A kernel hands out the result of its last op alone, but for rule 8. `single_reads` shows why no two
+kernels need each other. A kernel of rule 8 reads one value that is no weight, and all its results
+depend on that value: two kernels that need each other would still be a cycle of ops.
 
 `TensorRtLike.departures` has what differs here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import ClassVar
 
-from graphturbo_core.ir.graph import Op, TensorKind
+from graphturbo_core.frontend.passes.clean_up import HORIZONTAL
+from graphturbo_core.frontend.passes.horizontal import ACTIVATIONS, horizontal_pairs
+from graphturbo_core.ir.graph import Graph, Op, TensorKind
 from graphturbo_core.option_fields import switch
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.semantics.access import FusionKind
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners.op_classes import (
@@ -38,6 +44,7 @@ from graphturbo_core.strategies.partitioners.op_classes import (
     POOLS,
     PRODUCTS,
     REDUCTIONS,
+    SLICE,
     SOFTMAXES,
     channel_axis,
     is_binary,
@@ -81,13 +88,12 @@ RULE_REDUCES = "a pool or reduction is a kernel of its own"
 RULE_SHUFFLE = "an op that moves data is a kernel of its own"
 RULE_CONCAT = "a concatenation is a kernel of its own, which copies its operands"
 RULE_NO_RULE = "no rule joins this op to another one"
+RULE_BRANCH = "the result of a merged convolution, sliced in its kernel"
+RULE_BRANCH_SUM = "a merged convolution takes no residual sum"
+RULE_MERGES_OFF = "horizontal merges are switched off"
 
-ACTIVATIONS = frozenset(
-    {
-        "Clip", "Elu", "Gelu", "HardSigmoid", "LeakyRelu", "Relu", "Selu", "Sigmoid", "Softplus",
-        "Softsign", "Tanh", "ThresholdedRelu",
-    }
-)  # fmt: skip
+MERGE_STEP = "horizontal"
+"""Step of decisions about rule 8; the subjects are two convolutions of the undecomposed graph."""
 
 
 class EpiloguePart(IntEnum):
@@ -114,10 +120,12 @@ class TensorRtLike(Strategy):
     doc: ClassVar[str] = "products take bias, residual and activation (rules like TensorRT's)"
     source: ClassVar[str] = "recalled from TensorRT's guide on layer fusion; TensorRT is closed"
     departures: ClassVar[tuple[str, ...]] = (
-        "Convolutions with one input and equal shapes are not merged into one.",
+        "A merged convolution is sliced before the activations: every branch keeps its own layer.",
+        "Work and weights of a merged convolution count for the layer of its first branch.",
+        "A convolution with a residual sum behind it is not merged: its kernel takes the sum.",
         "Concatenations are not eliminated: a kernel cannot write into a part of another tensor.",
         "A value times its own sigmoid is an elementwise kernel behind the product.",
-        "Kernels are not chosen by measurement.",
+        "Kernels and merges are not chosen by measurement: on small LBs a merge can be slower.",
         BETWEEN_LAYERS,
     )
     is_fine: ClassVar[bool] = True
@@ -125,23 +133,47 @@ class TensorRtLike(Strategy):
 
     residual: bool = switch("a product takes the residual sum behind it")
     pointwise: bool = switch("elementwise ops that read each other share a kernel")
+    horizontal: bool = switch("convolutions of one input, shape and activation are one convolution")
+
+    @property
+    def import_passes(self) -> tuple[str, ...]:
+        """Rule 8 rewrites weights."""
+        return (HORIZONTAL,) if self.horizontal else ()
 
     def plan(self, target: Target) -> Plan:
         """Fuse and assemble."""
         found = layered_kernels(
             target.semantics, has_residual=self.residual, has_pointwise=self.pointwise
         )
+        merges = merge_decisions(target.semantics.graph)
+        found = replace(found, decisions=(*merges, *found.decisions))
         return plan_of_kernels(target, self.name, found)
+
+
+def merge_decisions(graph: Graph) -> tuple[Decision, ...]:
+    """Why convolutions of one input are one in this graph, or are not; from the graph before."""
+    decisions = []
+    for pair in horizontal_pairs(graph.whole):
+        is_taken = pair.is_merged and pair.second not in graph.op_by_name
+        rule = RULE_MERGES_OFF if pair.is_merged and not is_taken else pair.rule
+        subject = pair.first, pair.second
+        decisions.append(Decision(MERGE_STEP, rule, subject, is_taken, pair.numbers))
+    return tuple(decisions)
 
 
 def layered_kernels(
     sem: GraphSemantics, *, has_residual: bool = True, has_pointwise: bool = True
 ) -> OpKernels:
-    """Kernels by rules 1 to 7; linear in ops and their reads."""
+    """Kernels of a graph; linear in ops and their reads."""
     chains = KernelChains(sem)
     for op in reversed(chains.graph.ops):
         if type_of(op) in PRODUCTS:
-            _take_epilogue(chains, op, has_residual=has_residual)
+            branches = _branches(chains.graph, op)
+            if branches:
+                _take_branches(chains, op, branches)
+            else:
+                sum_fault = "" if has_residual else RULE_OFF
+                chains.close(_with_epilogue(chains, op, op, sum_fault))
     _take_pointwise(chains, has_pointwise=has_pointwise)
     for op in chains.free_ops():
         chains.close([op])
@@ -164,14 +196,33 @@ def _own_kernel_rule(sem: GraphSemantics, op: Op) -> str:
     return RULE_SHUFFLE if sem.by_op[op.name].fusion is FusionKind.INJECTIVE else RULE_NO_RULE
 
 
-def _take_epilogue(chains: KernelChains, product: Op, *, has_residual: bool) -> None:
-    """Rules 1 to 3: the kernel of one product."""
-    ops, last, is_taken = [product], EpiloguePart.NONE, True
+def _branches(graph: Graph, product: Op) -> list[Op]:
+    """Slices of a merged convolution's result; empty for another product."""
+    readers = graph.consumers[product.outputs[0]]
+    return [op for op in readers if op.origin and type_of(op) == SLICE]
+
+
+def _take_branches(chains: KernelChains, product: Op, branches: list[Op]) -> None:
+    """Rule 8: the kernel of a merged convolution."""
+    ops = [product]
+    for branch in branches:
+        pair = product.name, branch.name
+        chains.note(RULE_BRANCH, pair, {"ops": len(ops)}, is_taken=True)
+        ops += _with_epilogue(chains, product, branch, RULE_BRANCH_SUM)
+    chains.close(ops)
+
+
+def _with_epilogue(chains: KernelChains, product: Op, head: Op, sum_fault: str) -> list[Op]:
+    """Rules 1 to 3: ops from the head on, which is a product or a slice of its result.
+
+    `sum_fault`: why no residual sum may join; "" if it may.
+    """
+    ops, last, is_taken = [head], EpiloguePart.NONE, True
     while is_taken:
         following = chains.after(ops[-1], has_gates=False)
         part, fault = _epilogue_part(chains, product, ops[-1], following)
-        if part is EpiloguePart.RESIDUAL and not (fault or has_residual):
-            fault = RULE_OFF
+        if part is EpiloguePart.RESIDUAL:
+            fault = fault or sum_fault
         fault = fault or _order_fault(part, last)
         is_taken = not fault and part is not EpiloguePart.NONE
         if following.reader:
@@ -180,7 +231,7 @@ def _take_epilogue(chains: KernelChains, product: Op, *, has_residual: bool) -> 
         if is_taken:
             ops += following.ops
             last = part
-    chains.close(ops)
+    return ops
 
 
 def _epilogue_part(

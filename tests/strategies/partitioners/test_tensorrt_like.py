@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from graphturbo_core.frontend.passes.horizontal import ACTIVATIONS
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.partitioners.op_kernels import (
     MAX_KERNEL_OPS,
@@ -16,7 +17,6 @@ from graphturbo_core.strategies.partitioners.single_reads import (
     RULE_SEVERAL_READERS,
 )
 from graphturbo_core.strategies.partitioners.tensorrt_like import (
-    ACTIVATIONS,
     RULE_ACTIVATION,
     RULE_CONCAT,
     RULE_ENDED,
