@@ -10,7 +10,7 @@ from benchmarks.drawing.sheet import Sheet
 from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.quality.matrix import CHIPS
 from benchmarks.schedulers.matrix import COMPARED, KEPT, SETTINGS, Setting
-from benchmarks.schedulers.probes import PROBES, answers
+from benchmarks.schedulers.probes import QUESTIONS, answers
 from graphturbo_core.comparison.side_by_side.kept_abilities import (
     SchedulerAbilities,
     abilities_text,
@@ -49,8 +49,7 @@ def page(found: Mapping[Key, Run]) -> str:
 
 def abilities() -> str:
     """Text of docs/scheduler-abilities.json, from which the app has its table."""
-    questions = tuple(probe.question for probe in PROBES)
-    return abilities_text(SchedulerAbilities(questions, dict(answers())))
+    return abilities_text(SchedulerAbilities(QUESTIONS, dict(answers())))
 
 
 def _features() -> Sheet:
@@ -60,11 +59,12 @@ def _features() -> Sheet:
     ]
     remark = (
         "Found by planning a small model per column, on `generic-4x4`. `layers at once`: with one"
-        " sample, clusters run different layers. Only `tensorrt-like` rewrites weights. Sources: "
+        " sample, clusters run different layers. `simulates schedules`: the fastest of several is"
+        " taken. Sources: "
         + "; ".join(f"`{name}`: {STRATEGIES[name].source}" for name in COMPARED)
         + "."
     )
-    return Sheet("What each may do", ["strategy", *(p.question for p in PROBES)], rows, remark)
+    return Sheet("What each may do", ["strategy", *QUESTIONS], rows, remark)
 
 
 def _means(found: Mapping[Key, Run]) -> Sheet:

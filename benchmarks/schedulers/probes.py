@@ -10,8 +10,10 @@ import onnx
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
+from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.pipeline import Imports, RunRequest
 from graphturbo_core.products.plan import Plan, Scope
+from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
 
@@ -82,11 +84,19 @@ def _runs_at_once(plan: Plan) -> bool:
     return len(groups) > len(set(steps))
 
 
+def _rewrites_weights(plan: Plan) -> bool:
+    """Whether a weight of the plan is none of the model's, though it has no part of one."""
+    graph = plan.semantics.graph
+    new = [t for t in graph.tensors.values() if t.kind is TensorKind.WEIGHT]
+    return any(t.name not in graph.whole.tensors and not t.source for t in new)
+
+
 TWO = f"a = {CONVOLUTION} (x, w) z = {CONVOLUTION} (a, w)"
 LONG = "a0 = Relu (x) " + " ".join(f"a{n + 1} = {CONVOLUTION} (a{n}, w)" for n in range(6))
 SMALLER = f"""b0 = Conv <strides = [4,4], pads = [1,1,1,1]> (a6, w)
     {" ".join(f"b{n + 1} = {CONVOLUTION} (b{n}, w)" for n in range(3))} z = Relu (b3)"""
 """A sixteenth of the map: it needs fewer pieces."""
+BRANCHES = f"a = {CONVOLUTION} (x, w) b = {CONVOLUTION} (x, w) z = Concat <axis = 1> (a, b)"
 PROBES = (
     Probe("epilogue of a product", f"a = {CONVOLUTION} (x, w) z = Relu (a)", _share("a", "z")),
     Probe("producer of a product", f"a = Relu (x) z = {CONVOLUTION} (a, w)", _share("a", "z")),
@@ -98,14 +108,15 @@ PROBES = (
     Probe("across products", TWO, _share("a", "z")),
     Probe("an op in two kernels", f"s = Neg (x) c = {CONVOLUTION} (s, w) z = Add (c, s)", _repeats),
     Probe("pieces", f"{LONG} z = Relu (a6)", _is_split, samples=64),
-    Probe("layers at once",
-          f"a = {CONVOLUTION} (x, w) b = {CONVOLUTION} (x, w) z = Concat <axis = 1> (a, b)",
-          _runs_at_once, samples=1, result="32,16,16"),
+    Probe("layers at once", BRANCHES, _runs_at_once, samples=1, result="32,16,16"),
     Probe("results in LB", TWO, _waits_in(Scope.LB)),
     Probe("results in GB", f"{LONG} {SMALLER}", _waits_in(Scope.GB), samples=64,
           result="16,4,4"),
+    Probe("rewrites weights", BRANCHES, _rewrites_weights, result="32,16,16"),
 )  # fmt: skip
 """Columns of the page, the smallest model that shows each."""
+QUESTIONS = (*(probe.question for probe in PROBES), "simulates schedules")
+"""The last one is answered by the number of plans that a strategy may simulate."""
 
 
 def model_of(probe: Probe) -> bytes:
@@ -133,6 +144,12 @@ def plan_of(strategy: str, probe: Probe) -> Plan:
 
 
 def answers() -> Mapping[str, tuple[bool, ...]]:
-    """Per strategy without a search, the answers in the order of `PROBES`."""
-    names = [name for name, strategy in STRATEGIES.items() if not strategy.is_search]
-    return {name: tuple(probe.is_met(plan_of(name, probe)) for probe in PROBES) for name in names}
+    """Per strategy that chooses no cluster batch by a search, the answers to `QUESTIONS`."""
+    chosen = {name: parse_strategy(name) for name, each in STRATEGIES.items() if not each.is_search}
+    return {
+        name: (
+            *(probe.is_met(plan_of(name, probe)) for probe in PROBES),
+            chosen_strategy(spec, {}).evaluations > 0,
+        )
+        for name, spec in chosen.items()
+    }
