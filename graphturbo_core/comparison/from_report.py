@@ -86,10 +86,10 @@ def _groups(groups: Sequence[SavedGroup], layers: Sequence[SavedLayer]) -> tuple
 
 
 def parts_of_model(report: Report) -> list[ModelStage]:
-    """At most five parts of the model: the same for all of its runs.
+    """At most five parts of the model: the same for all runs whose layers have the same MACs.
 
     The stages, the smallest joined. A layer counts by its share of the MACs plus its share of the
-    layers (our choice), which no strategy changes.
+    layers (our choice). Only a merged convolution changes these: it has the MACs of its branches.
     """
     macs = [row["macs"] for row in report.tables["layers"]]
     cost = [each / (sum(macs) or 1) + 1 / len(macs) for each in macs]

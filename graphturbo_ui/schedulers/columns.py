@@ -41,22 +41,30 @@ OPEN = "Open in Explore as B, beside A"
 
 def columns_html(now: Schedulers, choices: Choices, window: tuple[int, int]) -> str:
     """The picture of layers `window` (first, last); strategies that wait have an empty column."""
-    pictures = [each.picture for each in now.drawn if each.picture is not None]
+    parts = next((each.picture.parts for each in now.drawn if each.picture is not None), ())
     slowest = max((run.figures.latency_s for run in now.runs), default=0.0)
     best = min((run.figures.latency_s for run in now.runs), default=0.0)
     columns = "".join(
-        _column(each.request.strategy, now.answers.get(each.request.strategy), choices,
-                (best, slowest), window)
+        _column(each.request.strategy, _in_parts(now.answers.get(each.request.strategy), parts),
+                choices, (best, slowest), window)
         for each in now.wanted
     )  # fmt: skip
     label = safe_text(_label(now), Sink.HTML, 2000)
-    parts = pictures[0].parts if pictures else ()
     return (
         f'<div class="side-card" role="group" aria-label="{label}" '
         f'style="--n:{len(now.wanted)};--high:{_height(window)}px">'
         f'<div class="side-grid">{_axis(parts, window)}{columns}</div>'
         f'<div class="side-keys">{_keys(parts, now)}</div></div>'
     )
+
+
+def _in_parts(
+    answer: SchedulerAnswer | None, parts: tuple[ModelPart, ...]
+) -> SchedulerAnswer | None:
+    """The answer with these parts of the model: a merged convolution may have moved an end."""
+    if answer is None or answer.picture is None:
+        return answer
+    return replace(answer, picture=replace(answer.picture, parts=parts))
 
 
 def _height(window: tuple[int, int]) -> int:

@@ -45,7 +45,7 @@ class ModelPart:
 
 @dataclass(frozen=True, slots=True)
 class KernelPicture:
-    """What one run draws. `parts`: of the model, the same for all of its runs."""
+    """What one run draws. `parts`: of the model, as `parts_of_model` has them."""
 
     layers: int
     parts: tuple[ModelPart, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -174,3 +174,13 @@ def test_the_table_has_a_tick_per_yes_and_its_source() -> None:
     assert html.count("✓") == 3
     assert "Optimizations.md" in html
     assert EVIL not in html
+
+
+def test_all_columns_have_the_parts_of_the_first_one() -> None:
+    """A merged convolution has the MACs of its branches, so that a part may end elsewhere."""
+    moved = replace(
+        picture(stretch(0, 4)), parts=(ModelPart("stem", 0, 2), ModelPart("head", 3, 3))
+    )
+    html = html_of(of(answer("tvm@2", 1e-3, picture(stretch(0, 4))), answer("glow@2", 1e-3, moved)))
+    fills = [fill for _, fill in boxes(html)]
+    assert fills[0] == fills[1] == "linear-gradient(var(--g0) 0% 25%,var(--g1) 25% 100%)"
