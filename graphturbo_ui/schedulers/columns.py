@@ -231,12 +231,20 @@ def _keys(parts: Sequence[ModelPart], now: Schedulers) -> str:
     hues = {part.title: f"var(--g{hue})" for hue, part in enumerate(parts)}
     paths = {KEY_WORDS[key]: lighter(RESOURCE_COLOURS[key]) for key in KEY_WORDS if key in used}
     return (
-        "<div><span>A box is a kernel: down its layers, across its samples. Stripes: more than "
+        f"<div><span>A box is a kernel: down its layers, {_across(now)}. Stripes: more than "
         f"{MOST_ACROSS} side by side. A line: one kernel, or several of one layer. Colours: parts "
         f"of the model</span>{_swatches(hues)}</div>"
         "<div><span>A name opens Explore with that strategy as B.</span></div>"
         f"<div><span>Time on the critical path in</span>{_swatches(paths)}</div>"
     )
+
+
+def _across(now: Schedulers) -> str:
+    """What the width of a column stands for."""
+    clusters = max((each.picture.clusters for each in now.drawn if each.picture), default=0)
+    if not clusters:
+        return "across its samples"
+    return f"across the {clusters} clusters of the chip, some without a sample"
 
 
 def _swatches(colours: Mapping[str, str]) -> str:

@@ -1,12 +1,13 @@
 """A report -> its kernels on the rectangle of layers and samples, without their pixels.
 
-Layers count from the top, samples from left to right. What several sub-graphs have of one layer
-stands below each other in it.
+Layers count from the top, samples of one cluster from left to right: all clusters do the same. With
+fewer samples than clusters, the clusters stand from left to right instead, idle ones empty. What
+several sub-graphs have of one layer stands below each other in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.comparison.from_report import parts_of_model
@@ -45,11 +46,15 @@ class ModelPart:
 
 @dataclass(frozen=True, slots=True)
 class KernelPicture:
-    """What one run draws. `parts`: of the model, as `parts_of_model` has them."""
+    """What one run draws. `parts`: of the model, as `parts_of_model` has them.
+
+    `clusters`: those that stand from left to right; 0 where samples do.
+    """
 
     layers: int
     parts: tuple[ModelPart, ...]
     stretches: tuple[KernelStretch, ...]
+    clusters: int = 0
 
     def hue(self, layer: float) -> int:
         """The number of the part that a layer is in; -1 where there is none."""
@@ -67,7 +72,8 @@ def kernel_picture(report: Report) -> KernelPicture:
         for top, foot in ends
     ]
     parts = tuple(ModelPart(p.title, p.first, p.last) for p in parts_of_model(report))
-    return KernelPicture(len(report.tables["layers"]), parts, tuple(stretches))
+    clusters = report.tables["round"][0]["clusters"] if has_idle_clusters(report) else 0
+    return KernelPicture(len(report.tables["layers"]), parts, tuple(stretches), clusters)
 
 
 def _ends(groups: Sequence[Sequence[int]]) -> Iterator[list[tuple[float, float]]]:
@@ -88,18 +94,51 @@ def _ends(groups: Sequence[Sequence[int]]) -> Iterator[list[tuple[float, float]]
         yield found
 
 
+def has_idle_clusters(report: Report) -> bool:
+    """Whether the batch has fewer samples than the chip has clusters, so that some may idle."""
+    return bool(report.contract["batch"] < report.tables["round"][0]["clusters"])
+
+
 def _kernels_of(report: Report) -> list[tuple[int, tuple[Part, ...]]]:
     """Of each group: kernels side by side in all rounds, and their parts where they are few."""
     number = {row["name"]: row["index"] for row in report.tables["groups"]}
-    of_group: list[dict[Part, None]] = [{} for _ in number]
+    of_group: list[dict[int, dict[Part, None]]] = [{} for _ in number]
     for kernel, piece in zip(report.tables["kernels"], report.tables["pieces"], strict=True):
         extent, second = piece["extent"], piece["second_extent"]
         part = (
             piece["first"] / extent, piece["end"] / extent,
             piece["second_first"] / second, piece["second_end"] / second,
         )  # fmt: skip
-        of_group[number[kernel["group"]]][part] = None
-    return [_in_rounds(report, tuple(parts) or (WHOLE,)) for parts in of_group]
+        of_cluster = of_group[number[kernel["group"]]].setdefault(piece["cluster"], {})
+        of_cluster[part] = None
+    if has_idle_clusters(report):
+        return [_on_clusters(report, found) for found in of_group]
+    return [
+        _in_rounds(
+            report, tuple({part: None for own in found.values() for part in own}) or (WHOLE,)
+        )
+        for found in of_group
+    ]
+
+
+def _on_clusters(
+    report: Report, of_cluster: Mapping[int, Mapping[Part, None]]
+) -> tuple[int, tuple[Part, ...]]:
+    """The parts of a sub-graph at the clusters that run it; one box a cluster of too many parts."""
+    (whole,) = report.tables["round"]
+    sharing = 1 + max(row["cluster"] for row in report.tables["pieces"])
+    across = sum(len({part[:2] for part in own}) for own in of_cluster.values()) * whole["repeats"]
+    found = []
+    for repeat in range(whole["repeats"]):
+        for cluster, own in sorted(of_cluster.items()):
+            drawn = tuple(own) if across <= MOST_ACROSS else (WHOLE,)
+            start = min(part[0] for part in drawn)
+            width = max(part[1] for part in drawn) - start
+            for left, right, top, foot in drawn:
+                at = repeat * sharing + cluster
+                ends = (at + (left - start) / width, at + (right - start) / width)
+                found.append((ends[0] / whole["clusters"], ends[1] / whole["clusters"], top, foot))
+    return across, tuple(found) or (WHOLE,)
 
 
 def _in_rounds(report: Report, parts: Sequence[Part]) -> tuple[int, tuple[Part, ...]]:

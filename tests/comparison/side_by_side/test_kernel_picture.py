@@ -106,3 +106,45 @@ def test_a_hue_is_the_number_of_the_part() -> None:
 def test_all_strategies_have_the_same_parts() -> None:
     found = {kernel_picture(report_of(name)).parts for name in ("layerwise@2", "graphturbo@2")}
     assert len(found) == 1
+
+
+def idle(report: Report, repeats: int, clusters: int, *rows: dict[str, int]) -> Report:
+    """A batch of one sample per repeat on more clusters; pieces of the first sub-graph."""
+    whole = {**report.tables["round"][0], "repeats": repeats, "clusters": clusters}
+    piece = report.tables["pieces"][0]
+    kernels = [report.tables["kernels"][0]] * len(rows)
+    changed = with_rows(
+        report, round=(whole,), kernels=kernels, pieces=[{**piece, **row} for row in rows]
+    )
+    return replace(changed, contract={**report.contract, "batch": repeats})
+
+
+def lefts(report: Report) -> list[tuple[float, float]]:
+    return [part[:2] for part in kernel_picture(report).stretches[0].parts]
+
+
+def test_with_fewer_samples_than_clusters_the_clusters_stand_side_by_side() -> None:
+    """Two samples on four clusters: two of them work."""
+    report = idle(report_of("tvm@2"), 2, 4, {"cluster": 0})
+    assert kernel_picture(report).clusters == 4
+    assert lefts(report) == [(0.0, 0.25), (0.25, 0.5)]
+    enough = replace(report, contract={**report.contract, "batch": 4})
+    assert kernel_picture(enough).clusters == 0
+
+
+def test_clusters_that_share_a_sample_have_their_own_kernels() -> None:
+    """Cluster 1 runs the first half of the rows, cluster 3 the second one in two pieces."""
+    rows = [{"cluster": 1, "first": 0, "end": 2, "extent": 4}] + [
+        {"cluster": 3, "first": at, "end": at + 1, "extent": 4} for at in (2, 3)
+    ]
+    report = idle(report_of("tvm@2"), 1, 4, *rows)
+    assert lefts(report) == [(0.25, 0.5), (0.75, 0.875), (0.875, 1.0)]
+    assert kernel_picture(report).stretches[0].across == 3
+
+
+def test_too_many_kernels_of_a_cluster_are_one_box_of_it() -> None:
+    count = MOST_ACROSS + 1
+    rows = [{"cluster": 0, "first": at, "end": at + 1, "extent": count} for at in range(count)]
+    report = idle(report_of("tvm@2"), 1, 2, *rows)
+    assert lefts(report) == [(0.0, 0.5)]
+    assert kernel_picture(report).stretches[0].across == count

@@ -184,3 +184,10 @@ def test_all_columns_have_the_parts_of_the_first_one() -> None:
     html = html_of(of(answer("tvm@2", 1e-3, picture(stretch(0, 4))), answer("glow@2", 1e-3, moved)))
     fills = [fill for _, fill in boxes(html)]
     assert fills[0] == fills[1] == "linear-gradient(var(--g0) 0% 25%,var(--g1) 25% 100%)"
+
+
+def test_the_key_says_what_the_width_stands_for() -> None:
+    drawn = picture(stretch(0, 4))
+    assert "across its samples." in html_of(of(answer("tvm@2", 1e-3, drawn)))
+    idle = replace(drawn, clusters=4)
+    assert "across the 4 clusters of the chip" in html_of(of(answer("tvm@2", 1e-3, idle)))
