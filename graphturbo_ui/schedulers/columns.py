@@ -117,10 +117,11 @@ def _column(
             '<div class="side-foot"></div>'
         )
     figures = answer.figures
+    idle = " idle" if answer.picture.clusters else ""
     is_best = " best" if figures.latency_s == ends[0] < ends[1] else ""
     return (
         f'{head}<div class="side-time{is_best}">{_time(figures, ends[1])}</div>'
-        f'<div class="side-plot">{_kernels(answer.picture, window)}</div>'
+        f'<div class="side-plot{idle}">{_kernels(answer.picture, window)}</div>'
         f'<div class="side-foot">{format_bytes(figures.dram_bytes)}<br>'
         f"{figures.launches:,}<br>{format_percent(figures.bound_share)}</div>"
     )
