@@ -25,10 +25,11 @@ def show(choices: Choices) -> None:
         st.html(STYLE)
         st.html(head_html(now, _setting(choices)))
         place = st.empty()
-        with st.container():
+        with st.container():  # each has its place, whether the list of layers is drawn or not
             st.html(columns_html(now, choices, _window(now)))
         with st.container():
-            st.html(why_html(now) or "<div></div>")
+            if why_html(now):
+                st.html(why_html(now))
         found = kept_abilities()
         if found is not None and not is_presenting:
             st.html(abilities_html(found))

@@ -34,10 +34,14 @@ class SchedulerAnswer:
 
 @dataclass(frozen=True)
 class Schedulers:
-    """All strategies in their order; `answers` of those that are there, by strategy."""
+    """All strategies in their order; `answers` of those that are there, by strategy.
+
+    `is_stopped`: somebody cancelled the others.
+    """
 
     wanted: tuple[WantedRun, ...]
     answers: Mapping[str, SchedulerAnswer]
+    is_stopped: bool = False
 
     @property
     def drawn(self) -> list[SchedulerAnswer]:
@@ -68,21 +72,21 @@ def name_of(strategy: str) -> str:
 def collect(choices: Choices) -> Schedulers:
     """Take what is finished, and have more begun unless somebody stopped them."""
     wanted = other_strategies(choices)
-    shelf: dict[str, SchedulerAnswer] = run_state.scheduler_shelf([each.key for each in wanted])
-    asked = {
-        each.key: (each.request, each.source)
-        for each in wanted
-        if each.key not in shelf and not run_state.are_schedulers_stopped()
-    }
+    keys = {each.key for each in wanted}
+    shelf: dict[str, SchedulerAnswer] = run_state.scheduler_shelf(keys)
+    is_stopped = run_state.are_schedulers_stopped()
     while True:
+        asked = {
+            each.key: (each.request, each.source)
+            for each in wanted
+            if each.key not in shelf and not is_stopped
+        }
         done = run_state.schedulers().advance(shared_desk(), asked)
-        for key, run in done:
-            if asked.pop(key, None) is not None and not run.is_cancelled:
-                shelf[key] = _answer(run)
+        shelf |= {key: _answer(run) for key, run in done if key in keys and not run.is_cancelled}
         if not done:
             break
-    found = {each.request.strategy: shelf[each.key] for each in wanted if each.key in shelf}
-    return Schedulers(tuple(wanted), found)
+    answers = {each.request.strategy: shelf[each.key] for each in wanted if each.key in shelf}
+    return Schedulers(tuple(wanted), answers, is_stopped)
 
 
 def _answer(run: Run) -> SchedulerAnswer:
@@ -99,13 +103,16 @@ def _answer(run: Run) -> SchedulerAnswer:
 
 
 def wait(place: DeltaGenerator, choices: Choices, now: Schedulers) -> None:
-    """Show how far the runs are until one more is there; the page is then drawn again."""
+    """Show how far the runs are until one more is there; the page is then drawn again.
+
+    The bar is drawn at every poll: Streamlit takes a click only where something is drawn.
+    """
     if not now.waiting:
         return
     with place.container(
         border=True, key="schedulers_waiting", horizontal=True, vertical_alignment="center"
     ):
-        if run_state.are_schedulers_stopped():
+        if now.is_stopped:
             st.markdown(f"Not run: {_listed(now.waiting)}.", width="stretch")
             st.button("Go on", key="schedulers_go_on", on_click=run_state.go_on_with_schedulers)
             return

@@ -6,20 +6,20 @@ which say `many`. A hue is a part of the model, the same in every column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
 from math import ceil
 from urllib.parse import urlencode
 
 from graphturbo_core.comparison.figures import RunFigures
 from graphturbo_core.comparison.side_by_side.kernel_picture import (
-    MOST_ACROSS,
-    WHOLE,
     KernelPicture,
     KernelStretch,
     ModelPart,
 )
 from graphturbo_core.report.canvases.resources import KEY_WORDS
+from graphturbo_core.report.verdict.verdict import is_same
 from graphturbo_core.units import counted, format_bytes, format_percent, format_seconds
 from graphturbo_ui.palette import RESOURCE_COLOURS, lighter
 from graphturbo_ui.schedulers.collecting import SchedulerAnswer, Schedulers, name_of
@@ -30,6 +30,8 @@ LEAST_PIXELS, HEIGHT = 3, 560
 """Of a layer, and of the picture unless its layers need more."""
 LEAST_LINE = 2
 """Pixels of a kernel and the gap below it, where it has part of a layer."""
+MOST_BOXES = 1500
+"""Of one column (our choice: some 170 kB of HTML)."""
 LEAST_TITLE = 14
 """Pixels of a part of the model that has room for its title."""
 MOST_LAYERS = 320
@@ -39,16 +41,31 @@ LEAST_PART = 0.002
 OPEN = "Open in Explore as B, beside A"
 
 
+@dataclass(frozen=True)
+class Sheet:
+    """What all columns have in common. `fastest_s`, `slowest_s`: of the runs that are there.
+
+    `window`: first and last layer that are drawn. `missing`: what is said of a run without an
+    answer.
+    """
+
+    choices: Choices
+    fastest_s: float
+    slowest_s: float
+    window: tuple[int, int]
+    missing: str
+
+
 def columns_html(now: Schedulers, choices: Choices, window: tuple[int, int]) -> str:
     """The picture of layers `window` (first, last); strategies that wait have an empty column."""
     parts = next((each.picture.parts for each in now.drawn if each.picture is not None), ())
-    slowest = max((run.figures.latency_s for run in now.runs), default=0.0)
-    best = min((run.figures.latency_s for run in now.runs), default=0.0)
+    times = [run.figures.latency_s for run in now.runs] or [0.0]
+    missing = "not run" if now.is_stopped else "waiting"
+    sheet = Sheet(choices, min(times), max(times), window, missing)
     columns = "".join(
-        _column(each.request.strategy, _in_parts(now.answers.get(each.request.strategy), parts),
-                choices, (best, slowest), window)
-        for each in now.wanted
-    )  # fmt: skip
+        _column(sheet, strategy, _in_parts(now.answers.get(strategy), parts))
+        for strategy in (each.request.strategy for each in now.wanted)
+    )
     label = safe_text(_label(now), Sink.HTML, 2000)
     return (
         f'<div class="side-card" role="group" aria-label="{label}" '
@@ -94,34 +111,29 @@ def _axis(parts: Sequence[ModelPart], window: tuple[int, int]) -> str:
     return (
         '<div class="side-head">Strategy</div><div class="side-time">Time of the batch</div>'
         f'<div class="side-axis">{"".join(titles)}</div>'
-        '<div class="side-foot">Over DRAM<br>Kernels<br>Of bound&#39;s speed</div>'
+        '<div class="side-foot">Over DRAM<br>Kernels a cluster<br>Of the bound</div>'
     )
 
 
-def _column(
-    strategy: str,
-    answer: SchedulerAnswer | None,
-    choices: Choices,
-    ends: tuple[float, float],
-    window: tuple[int, int],
-) -> str:
-    """One strategy; `ends`: the shortest and the longest time, seconds."""
+def _column(sheet: Sheet, strategy: str, answer: SchedulerAnswer | None) -> str:
+    """One strategy."""
     name = safe_text(name_of(strategy), Sink.HTML, 40).replace(":", ":<wbr>")
-    link = safe_text(_explore(choices, strategy), Sink.HTML, 4000)
+    link = escape(_explore(sheet.choices, strategy))
     head = f'<div class="side-head"><a href="{link}" target="_self" title="{OPEN}">{name}</a></div>'
     if answer is None or answer.figures is None or answer.picture is None:
-        why = answer.refusal if answer is not None else "waits"
-        said = safe_text(why, Sink.HTML, 300)
+        why = answer.refusal if answer is not None else sheet.missing
+        text = safe_text(why, Sink.HTML, 300)
         return (
-            f'{head}<div class="side-time"></div><div class="side-plot empty"><p>{said}</p></div>'
+            f'{head}<div class="side-time"></div><div class="side-plot empty"><p>{text}</p></div>'
             '<div class="side-foot"></div>'
         )
     figures = answer.figures
     idle = " idle" if answer.picture.clusters else ""
-    is_best = " best" if figures.latency_s == ends[0] < ends[1] else ""
+    is_best = sheet.slowest_s > sheet.fastest_s and is_same(figures.latency_s, sheet.fastest_s)
+    best = " best" if is_best else ""
     return (
-        f'{head}<div class="side-time{is_best}">{_time(figures, ends[1])}</div>'
-        f'<div class="side-plot{idle}">{_kernels(answer.picture, window)}</div>'
+        f'{head}<div class="side-time{best}">{_time(figures, sheet.slowest_s)}</div>'
+        f'<div class="side-plot{idle}">{_kernels(answer.picture, sheet.window)}</div>'
         f'<div class="side-foot">{format_bytes(figures.dram_bytes)}<br>'
         f"{figures.launches:,}<br>{format_percent(figures.bound_share)}</div>"
     )
@@ -153,37 +165,44 @@ def _time(figures: RunFigures, slowest: float) -> str:
 
 
 def _kernels(picture: KernelPicture, window: tuple[int, int]) -> str:
-    """The boxes of one column."""
-    return "".join(
-        box
+    """The boxes of one column, equal ones once; beyond `MOST_BOXES` pieces are stripes."""
+    shown = [
+        stretch
         for stretch in picture.stretches
         if stretch.foot > window[0] and stretch.top < window[1] + 1
-        for box in _boxes(picture, stretch, window)
-    )
+    ]
+    is_full = sum(len(stretch.parts) for stretch in shown) > MOST_BOXES
+    boxes: dict[str, str] = {}
+    for stretch in shown:
+        is_many = stretch.is_many or (is_full and stretch.kernels > 1)
+        title = _layers_text(stretch) + f": {counted(stretch.kernels, 'kernel')}"
+        title += " side by side" if stretch.kernels > 1 else ""
+        for style in _places(picture, stretch, window, is_whole=is_full and not stretch.is_many):
+            boxes.setdefault(
+                style, f'<u class="box{" many" if is_many else ""}" {style} title="{title}"></u>'
+            )
+    return "".join(boxes.values())
 
 
-def _boxes(
-    picture: KernelPicture, stretch: KernelStretch, window: tuple[int, int]
+def _places(
+    picture: KernelPicture, stretch: KernelStretch, window: tuple[int, int], *, is_whole: bool
 ) -> Iterator[str]:
-    """The kernels of a stretch within the window; one striped box where there are too many."""
+    """Place and fill of each kernel of a stretch; of the whole stretch at once if `is_whole`."""
     first, count = window[0], window[1] - window[0] + 1
-    stretch = _as_line(stretch, _height(window) / count)
-    whole = stretch.foot - stretch.top
-    kind = "" if stretch.parts else " many"
-    said = f"{_layers_text(stretch)}: {counted(stretch.across, 'kernel')}"
-    said += " side by side" if stretch.across > 1 else ""
-    for left, right, upper, lower in stretch.parts or (WHOLE,):
-        top = max(float(first), stretch.top + upper * whole)
-        foot = min(float(first + count), stretch.top + lower * whole)
+    line = _as_line(stretch, _height(window) / count)
+    height = line.foot - line.top
+    parts = stretch.parts
+    if is_whole:
+        parts = ((min(part[0] for part in parts), max(part[1] for part in parts), 0.0, 1.0),)
+    for left, right, upper, lower in parts:
+        top = max(float(first), line.top + upper * height)
+        foot = min(float(first + count), line.top + lower * height)
         if foot <= top:
             continue
         place = (100 * (top - first) / count, 100 * (1 - right),
                  100 * (1 - (foot - first) / count), 100 * left)  # fmt: skip
         inset = " ".join(f"{each:.4g}%" for each in place)
-        yield (
-            f'<u class="box{kind}" style="inset:{inset};--f:{_fill(picture, top, foot)}" '
-            f'title="{said}"></u>'
-        )
+        yield f'style="inset:{inset};--f:{_fill(picture, top, foot)}"'
 
 
 def _as_line(stretch: KernelStretch, pixels: float) -> KernelStretch:
@@ -191,10 +210,11 @@ def _as_line(stretch: KernelStretch, pixels: float) -> KernelStretch:
 
     Several kernels may have one line: without it thin kernels would be no lines, or one box.
     """
-    whole = stretch.foot - stretch.top
-    if whole >= 1 or whole * pixels >= LEAST_LINE:
+    height = stretch.foot - stretch.top
+    layer = int(stretch.top)
+    if height >= 1 or height * pixels >= LEAST_LINE or stretch.foot > layer + 1:
         return stretch
-    layer, owners = int(stretch.top), round(1 / whole)
+    owners = round(1 / height)
     lines = max(1, int(pixels / LEAST_LINE))
     line = round((stretch.top - layer) * owners) * lines // owners
     return replace(stretch, top=layer + line / lines, foot=layer + (line + 1) / lines)
@@ -229,12 +249,12 @@ def _keys(parts: Sequence[ModelPart], now: Schedulers) -> str:
     """What the colours stand for: parts of the model, and what the critical paths occupy."""
     used = {key for run in now.runs for key, value in run.figures.critical_path.items()
             if value > LEAST_PART * run.figures.latency_s}  # fmt: skip
-    hues = {part.title: f"var(--g{hue})" for hue, part in enumerate(parts)}
-    paths = {KEY_WORDS[key]: lighter(RESOURCE_COLOURS[key]) for key in KEY_WORDS if key in used}
+    hues = [(part.title, f"var(--g{hue})") for hue, part in enumerate(parts)]
+    paths = [(KEY_WORDS[key], lighter(RESOURCE_COLOURS[key])) for key in KEY_WORDS if key in used]
     return (
-        f"<div><span>A box is a kernel: down its layers, {_across(now)}. Stripes: more than "
-        f"{MOST_ACROSS} side by side. A line: one kernel, or several of one layer. Colours: parts "
-        f"of the model</span>{_swatches(hues)}</div>"
+        f"<div><span>A box is a kernel: down its layers, {_across(now)}. Stripes: too many "
+        f"kernels to draw. Thin lines: kernels of part of a layer, or several of them. Colours: "
+        f"parts of the model</span>{_swatches(hues)}</div>"
         "<div><span>A name opens Explore with that strategy as B.</span></div>"
         f"<div><span>Time on the critical path in</span>{_swatches(paths)}</div>"
     )
@@ -244,13 +264,13 @@ def _across(now: Schedulers) -> str:
     """What the width of a column stands for."""
     clusters = max((each.picture.clusters for each in now.drawn if each.picture), default=0)
     if not clusters:
-        return "across its samples"
-    return f"across the {clusters} clusters of the chip, some without a sample"
+        return "across the pieces of its split"
+    return f"across the {clusters} clusters of the chip, which has fewer samples"
 
 
-def _swatches(colours: Mapping[str, str]) -> str:
+def _swatches(colours: Sequence[tuple[str, str]]) -> str:
     return "".join(
         f'<span class="key"><i style="background:{colour}"></i>'
         f"{safe_text(words, Sink.HTML, 60)}</span>"
-        for words, colour in colours.items()
+        for words, colour in colours
     )

@@ -51,8 +51,15 @@ def read_abilities(path: Path) -> SchedulerAbilities | None:
     """
     if not path.is_file():
         return None
+    refusal = GraphTurboError(
+        "SCHEDULER_DATA", "the file has another form", path.name, f"write it again: {WRITE}"
+    )
+    if path.stat().st_size > MAX_BYTES:
+        raise refusal
     try:
-        return _ADAPTER.validate_json(path.read_bytes()[: MAX_BYTES + 1])
+        found = _ADAPTER.validate_json(path.read_bytes())
     except ValidationError as error:
-        what, change = "the file has another form", f"write it again: {WRITE}"
-        raise GraphTurboError("SCHEDULER_DATA", what, path.name, change) from error
+        raise refusal from error
+    if any(len(row) != len(found.questions) for row in found.answers.values()):
+        raise refusal
+    return found

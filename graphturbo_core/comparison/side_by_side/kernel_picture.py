@@ -1,8 +1,9 @@
 """A report -> its kernels on the rectangle of layers and samples, without their pixels.
 
-Layers count from the top, samples of one cluster from left to right: all clusters do the same. With
-fewer samples than clusters, the clusters stand from left to right instead, idle ones empty. What
-several sub-graphs have of one layer stands below each other in it.
+Layers count from the top. From left to right stand the pieces of one cluster's rounds, as Explore
+draws them; a second split stands from the top to the foot of a kernel's layers. With fewer samples
+than clusters, the clusters stand from left to right instead, idle ones empty. What several
+sub-graphs have of one layer stands below each other in it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from graphturbo_core.comparison.from_report import parts_of_model
 from graphturbo_core.report.overview.hues import layers_of_groups
 from graphturbo_core.report.report import Report
 
-MOST_ACROSS = 24
-"""Kernels side by side that can be told apart; of more there is only their number (our choice)."""
+MOST_KERNELS = 24
+"""Kernels of one sub-graph that can be told apart; of more there is their number (our choice)."""
 WHOLE = (0.0, 1.0, 0.0, 1.0)
 
 Part = tuple[float, float, float, float]
@@ -26,13 +27,18 @@ Part = tuple[float, float, float, float]
 class KernelStretch:
     """Neighbouring layers of one sub-graph, from `top` to `foot` in layers, and its kernels.
 
-    `across`: kernels that it has side by side; of more than `MOST_ACROSS` there are no `parts`.
+    `kernels`: how many it has; of more than `MOST_KERNELS` the `parts` are those of their ground.
     """
 
     top: float
     foot: float
-    across: int
+    kernels: int
     parts: tuple[Part, ...]
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there are too many kernels to be told apart."""
+        return self.kernels > MOST_KERNELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,8 @@ class KernelPicture:
 def kernel_picture(report: Report) -> KernelPicture:
     """The kernels of a report with the tables of pictures."""
     groups = layers_of_groups(report)
-    kernels = _kernels_of(report)
+    same: dict[tuple[Part, ...], tuple[Part, ...]] = {}
+    kernels = [(count, same.setdefault(parts, parts)) for count, parts in _kernels_of(report)]
     stretches = [
         KernelStretch(top, foot, *kernels[group])
         for group, ends in enumerate(_ends(groups))
@@ -124,38 +131,40 @@ def _kernels_of(report: Report) -> list[tuple[int, tuple[Part, ...]]]:
 def _on_clusters(
     report: Report, of_cluster: Mapping[int, Mapping[Part, None]]
 ) -> tuple[int, tuple[Part, ...]]:
-    """The parts of a sub-graph at the clusters that run it; one box a cluster of too many parts."""
-    (whole,) = report.tables["round"]
+    """The parts of a sub-graph at the clusters that run it, which stand side by side."""
+    (round_row,) = report.tables["round"]
+    repeats, clusters = round_row["repeats"], round_row["clusters"]
     sharing = 1 + max(row["cluster"] for row in report.tables["pieces"])
-    across = sum(len({part[:2] for part in own}) for own in of_cluster.values()) * whole["repeats"]
-    found = []
-    for repeat in range(whole["repeats"]):
-        for cluster, own in sorted(of_cluster.items()):
-            drawn = tuple(own) if across <= MOST_ACROSS else (WHOLE,)
+    kernels = sum(map(len, of_cluster.values())) * repeats
+    placed = []
+    for repeat in range(repeats):
+        for cluster, parts in sorted(of_cluster.items()):
+            drawn = tuple(parts) if kernels <= MOST_KERNELS else (WHOLE,)
             start = min(part[0] for part in drawn)
             width = max(part[1] for part in drawn) - start
-            for left, right, top, foot in drawn:
-                at = repeat * sharing + cluster
-                ends = (at + (left - start) / width, at + (right - start) / width)
-                found.append((ends[0] / whole["clusters"], ends[1] / whole["clusters"], top, foot))
-    return across, tuple(found) or (WHOLE,)
+            place = repeat * sharing + cluster
+            placed += [
+                ((place + (left - start) / width) / clusters,
+                 (place + (right - start) / width) / clusters, top, foot)
+                for left, right, top, foot in drawn
+            ]  # fmt: skip
+    return kernels, tuple(placed) or (WHOLE,)
 
 
 def _in_rounds(report: Report, parts: Sequence[Part]) -> tuple[int, tuple[Part, ...]]:
     """The parts of one round in every round, side by side."""
     rounds = report.tables["rounds"]
-    columns = len({(left, right) for left, right, _, _ in parts})
-    across = columns * sum(row["count"] for row in rounds)
-    if across > MOST_ACROSS:
-        return across, ()
+    kernels = len(parts) * sum(row["count"] for row in rounds)
+    if kernels > MOST_KERNELS:
+        return kernels, (WHOLE,)
     samples = sum(row["samples"] * row["count"] for row in rounds)
-    found, at = [], 0
+    placed, before = [], 0
     for row in rounds:
         for _ in range(row["count"]):
-            start, width = at / samples, row["samples"] / samples
-            at += row["samples"]
-            found += [
+            start, width = before / samples, row["samples"] / samples
+            before += row["samples"]
+            placed += [
                 (start + width * left, start + width * right, top, foot)
                 for left, right, top, foot in parts
             ]
-    return across, tuple(found)
+    return kernels, tuple(placed)

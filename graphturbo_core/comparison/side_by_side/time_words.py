@@ -36,7 +36,7 @@ class TimedFigures(Protocol):
 
     @property
     def launches(self) -> int:
-        """Kernels of the whole batch."""
+        """Kernels that one cluster launches for the whole batch."""
 
 
 class NamedRun(NamedTuple):
@@ -52,25 +52,27 @@ def ranked(runs: Sequence[NamedRun]) -> list[NamedRun]:
 
 
 def who_wins(runs: Sequence[NamedRun]) -> str:
-    """The fastest and the next one; empty with fewer than two runs."""
+    """The fastest and the next one, or all that are as fast; empty with fewer than two runs."""
     if len(runs) < 2:  # noqa: PLR2004
         return ""
-    first, second = ranked(runs)[:2]
-    if is_same(first.figures.latency_s, second.figures.latency_s):
-        return f"{first.name} and {second.name} are the fastest, with the same time"
-    ratio = times(second.figures.latency_s / first.figures.latency_s)
-    return f"{first.name} is the fastest, {ratio} as fast as {second.name}"
+    order = ranked(runs)
+    first = order[0]
+    equal = [run for run in order if is_same(run.figures.latency_s, first.figures.latency_s)]
+    if len(equal) > 1:
+        names = ", ".join(run.name for run in equal[:-1])
+        return f"{names} and {equal[-1].name} are the fastest, with the same time"
+    ratio = times(order[1].figures.latency_s / first.figures.latency_s)
+    return f"{first.name} is the fastest, {ratio} as fast as {order[1].name}"
 
 
 def why_slower(run: NamedRun, best: NamedRun) -> str:
     """Where a run loses time against the fastest: on the critical path, and in bytes and kernels.
 
-    A cause can also be shorter in the slower run; the largest losses are named, then a gain that
-    is as large as they may be.
+    Names at most two losses and one gain, each above a tenth of the difference.
     """
     a, b = best.figures, run.figures
     if is_same(a.latency_s, b.latency_s):
-        return f"As fast as {best.name}. {_work(run, best)}"
+        return f"as fast as {best.name}. {_work(run, best)}"
     lost = b.latency_s - a.latency_s
     change = {
         key: b.critical_path.get(key, 0.0) - a.critical_path.get(key, 0.0) for key in KEY_WORDS
@@ -78,9 +80,10 @@ def why_slower(run: NamedRun, best: NamedRun) -> str:
     by_size = sorted(change, key=lambda key: -change[key])
     losses = [key for key in by_size if change[key] > LEAST_SHARE * lost][:MOST_CAUSES]
     gains = [key for key in reversed(by_size) if change[key] < -LEAST_SHARE * lost][:1]
-    told = [f"{format_seconds(change[key])} more of {KEY_WORDS[key]}" for key in losses]
-    told += [f"{format_seconds(-change[key])} less of {KEY_WORDS[key]}" for key in gains]
-    where = f": on the critical path {' and '.join(told)}" if told else ""
+    more = [f"{format_seconds(change[key])} more of {KEY_WORDS[key]}" for key in losses]
+    less = [f"{format_seconds(-change[key])} less of {KEY_WORDS[key]}" for key in gains]
+    parts = ", but ".join(part for part in (" and ".join(more), *less) if part)
+    where = f": on the critical path {parts}" if parts else ""
     return f"{format_seconds(lost)} longer than {best.name}{where}. {_work(run, best)}"
 
 

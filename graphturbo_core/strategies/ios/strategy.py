@@ -106,8 +106,8 @@ class Ios(Strategy):
 
     @property
     def evaluations(self) -> int:
-        """Most schedules that are simulated; fewer where a known one is chosen again."""
-        return 2 + len(self.prunings()) * self.trials if self.level == "parallel" else 1
+        """Most schedules whose cycles are asked for; fewer where a known one is chosen again."""
+        return 3 + len(self.prunings()) * self.trials if self.level == "parallel" else 1
 
     def prunings(self) -> list[tuple[int, int]]:
         """All limits up to (r, s), of groups in powers of two: more is never worse."""

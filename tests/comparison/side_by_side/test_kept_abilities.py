@@ -1,4 +1,4 @@
-"""docs/scheduler-abilities.json: what the app's table shows is what planning found."""
+"""docs/scheduler-abilities.json as the app reads it; tests/pages compares it with plans."""
 
 from __future__ import annotations
 
@@ -24,7 +24,16 @@ def test_text_and_file_are_one() -> None:
     assert kept.abilities_text(found) == kept.FILE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("text", ["[]", '{"questions": []}', '{"questions": [1], "answers": {}}'])
+OTHER_FORMS = (
+    "[]",
+    '{"questions": []}',
+    '{"questions": [1], "answers": {}}',
+    '{"questions": ["one", "two"], "answers": {"glow": [true]}}',
+    '{"questions": [], "answers": {}}' + " " * kept.MAX_BYTES,
+)
+
+
+@pytest.mark.parametrize("text", OTHER_FORMS)
 def test_another_form_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other.json"
     path.write_text(text, encoding="utf-8")

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from graphturbo_core.comparison.side_by_side.kernel_picture import (
-    MOST_ACROSS,
+    MOST_KERNELS,
     WHOLE,
     KernelPicture,
     ModelPart,
@@ -70,14 +70,16 @@ def test_rounds_of_other_sizes_have_other_widths() -> None:
     assert picture.stretches[0].parts == ((0.0, 0.75, 0.0, 1.0), (0.75, 1.0, 0.0, 1.0))
 
 
-@pytest.mark.parametrize(("count", "has_parts"), [(MOST_ACROSS, True), (MOST_ACROSS + 1, False)])
+@pytest.mark.parametrize(("count", "has_parts"), [(MOST_KERNELS, True), (MOST_KERNELS + 1, False)])
 def test_of_more_kernels_than_can_be_told_apart_there_is_the_number(
     count: int, has_parts: bool
 ) -> None:
     rounds = ({"samples": 1, "count": count, "cycles": 1, "is_drawn": True},)
     stretch = kernel_picture(with_rows(report_of("tvm@2"), rounds=rounds)).stretches[0]
-    assert stretch.across == count
-    assert bool(stretch.parts) is has_parts
+    assert stretch.kernels == count
+    assert stretch.is_many is not has_parts
+    assert (len(stretch.parts) == count) is has_parts
+    assert has_parts or stretch.parts == (WHOLE,)
 
 
 def test_pieces_are_parts_of_their_sub_graph() -> None:
@@ -91,7 +93,7 @@ def test_pieces_are_parts_of_their_sub_graph() -> None:
     kernels = [report.tables["kernels"][0]] * len(cut)
     picture = kernel_picture(with_rows(report, kernels=kernels, pieces=cut))
     stretch = picture.stretches[0]
-    assert stretch.across == 2
+    assert stretch.kernels == 4
     assert stretch.parts == (
         (0.0, 0.5, 0.0, 0.5), (0.0, 0.5, 0.5, 1.0), (0.5, 1.0, 0.0, 0.5), (0.5, 1.0, 0.5, 1.0),
     )  # fmt: skip
@@ -139,12 +141,12 @@ def test_clusters_that_share_a_sample_have_their_own_kernels() -> None:
     ]
     report = idle(report_of("tvm@2"), 1, 4, *rows)
     assert lefts(report) == [(0.25, 0.5), (0.75, 0.875), (0.875, 1.0)]
-    assert kernel_picture(report).stretches[0].across == 3
+    assert kernel_picture(report).stretches[0].kernels == 3
 
 
 def test_too_many_kernels_of_a_cluster_are_one_box_of_it() -> None:
-    count = MOST_ACROSS + 1
+    count = MOST_KERNELS + 1
     rows = [{"cluster": 0, "first": at, "end": at + 1, "extent": count} for at in range(count)]
     report = idle(report_of("tvm@2"), 1, 2, *rows)
     assert lefts(report) == [(0.0, 0.5)]
-    assert kernel_picture(report).stretches[0].across == count
+    assert kernel_picture(report).stretches[0].kernels == count

@@ -54,7 +54,7 @@ def picture(*stretches: KernelStretch, layers: int = 4) -> KernelPicture:
 
 
 def stretch(top: float, foot: float, parts: tuple[Part, ...] = (WHOLE,)) -> KernelStretch:
-    return KernelStretch(top, foot, len(parts) or 99, parts)
+    return KernelStretch(top, foot, len(parts), parts)
 
 
 def answer(strategy: str, seconds: float, drawn: KernelPicture, **path: float) -> SchedulerAnswer:
@@ -100,7 +100,8 @@ def test_layers_of_no_part_are_grey() -> None:
 
 
 def test_too_many_kernels_are_stripes_that_say_how_many() -> None:
-    html = html_of(of(answer("tvm@2", 1e-3, picture(stretch(0, 4, ())))))
+    many = KernelStretch(0, 4, 99, (WHOLE,))
+    html = html_of(of(answer("tvm@2", 1e-3, picture(many))))
     assert 'class="box many"' in html
     assert 'title="layers 1 to 4: 99 kernels side by side"' in html
     one = html_of(of(answer("tvm@2", 1e-3, picture(stretch(0, 4)))))
@@ -121,7 +122,7 @@ def test_kernels_without_room_share_lines() -> None:
     parts = tuple(stretch(n / 4, (n + 1) / 4) for n in range(4))
     drawn = KernelPicture(count, (ModelPart("stem", 0, count - 1),), parts)
     found = boxes(html_of(of(answer("glow@2", 1e-3, drawn)), (0, count - 1)))
-    assert len({place for place, _ in found}) == 1
+    assert len(found) == 1
     assert f"--high:{LEAST_PIXELS * count}px" in html_of(of(answer("glow@2", 1, drawn)),
                                                         (0, count - 1))  # fmt: skip
 
@@ -139,7 +140,9 @@ def test_a_refusal_and_a_wait_are_said_in_their_columns() -> None:
     refused = SchedulerAnswer("tvm@2", refusal=f"error: TOO_MANY_INSTRUCTIONS: {EVIL}")
     html = html_of(of(refused, waiting=("glow@2",)))
     assert "TOO_MANY_INSTRUCTIONS: &lt;img" in html
-    assert "<p>waits</p>" in html
+    assert "<p>waiting</p>" in html
+    stopped = replace(of(refused, waiting=("glow@2",)), is_stopped=True)
+    assert "<p>not run</p>" in html_of(stopped)
     assert boxes(html) == []
 
 
@@ -188,6 +191,33 @@ def test_all_columns_have_the_parts_of_the_first_one() -> None:
 
 def test_the_key_says_what_the_width_stands_for() -> None:
     drawn = picture(stretch(0, 4))
-    assert "across its samples." in html_of(of(answer("tvm@2", 1e-3, drawn)))
+    assert "across the pieces of its split." in html_of(of(answer("tvm@2", 1e-3, drawn)))
     idle = replace(drawn, clusters=4)
     assert "across the 4 clusters of the chip" in html_of(of(answer("tvm@2", 1e-3, idle)))
+
+
+def test_a_stretch_of_two_layers_is_no_line() -> None:
+    """The second half of layer 11 and the first half of layer 12, each three pixels high."""
+    count = 200
+    drawn = KernelPicture(count, (ModelPart("stem", 0, count - 1),), (stretch(10.5, 11.5),))
+    thin = KernelPicture(count, drawn.parts, (stretch(10.75, 11.25),))
+    for each, place in ((drawn, "5.25% 0% 94.25% 0%"), (thin, "5.375% 0% 94.38% 0%")):
+        found = boxes(html_of(of(answer("tvm@2", 1e-3, each)), (0, count - 1)))
+        assert [where for where, _ in found] == [place]
+
+
+def test_the_page_has_a_limit_whatever_the_model() -> None:
+    """320 layers in six kernels of 24 pieces each would be 460,800 boxes."""
+    parts: tuple[Part, ...] = tuple((n / 24, (n + 1) / 24, 0.0, 1.0) for n in range(24))
+    stretches = tuple(stretch(n / 6, (n + 1) / 6, parts) for n in range(6 * 320))
+    drawn = KernelPicture(320, (ModelPart("stem", 0, 319),), stretches)
+    answers = [answer(f"s{n}@2", 1e-3, drawn) for n in range(10)]
+    html = html_of(of(*answers), (0, 319))
+    assert len(html) < 2e6
+    assert html.count("box many") == 10 * 320
+
+
+def test_equal_times_are_marked_alike() -> None:
+    drawn = picture(stretch(0, 4))
+    runs = [answer(f"s{n}@2", s, drawn) for n, s in enumerate((1e-3, 1.001e-3, 2e-3))]
+    assert re.findall(r'side-time( best)?">', html_of(of(*runs))) == ["", " best", " best", ""]

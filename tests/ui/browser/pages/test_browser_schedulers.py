@@ -40,8 +40,6 @@ def test_every_strategy_has_a_column(visit: AppPage, present: str) -> None:
     expect(visit.page.get_by_role("heading", level=1)).to_contain_text("the fastest")
     plots = visit.page.locator(".side-plot")
     assert all(plots.nth(at).locator(".box").count() for at in range(len(NAMES)))
-    heights = {round((plots.nth(at).bounding_box() or {})["height"]) for at in range(len(NAMES))}
-    assert len(heights) == 1
     assert faint_texts(visit.page) == []
     assert least_type(visit.page, ".side-card, .side-head-line, .side-why") >= 11
     assert serious_faults(visit) == []
@@ -63,6 +61,6 @@ def test_the_menu_leads_here_and_runs_can_be_cancelled_and_go_on(visit: AppPage)
     waiting = visit.page.locator(".st-key-schedulers_waiting")
     expect(waiting).to_contain_text("Not run: ")
     visit.rest()
-    expect(visit.page.locator(".side-plot.empty").first).to_contain_text("waits")
+    expect(visit.page.locator(".side-plot.empty").first).to_contain_text("not run")
     visit.page.get_by_role("button", name="Go on").click()
     expect(waiting).to_contain_text(re.compile(f"of {len(NAMES)}|queue"))
