@@ -151,7 +151,12 @@ ALL: tuple[Evidence, ...] = (
         "matrix",
         (("tests.matrix", "--write"),),
         ("docs/matrix.md",),
-        (PROFILES, "sample_models/*.onnx", "tests/matrix.py"),
+        (
+            PROFILES,
+            "sample_models/*.onnx",
+            "tests/matrix*.py",
+            "tests/verify/small_samples.py",
+        ),
         is_probed=False,
     ),
     Evidence(

@@ -1,29 +1,40 @@
-"""The matrix's sample meets every pair, and its page is whole."""
+"""The matrix's sample meets half of the pairs, and its page has every cell."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
+import pytest
+
+from graphturbo_core.frontend.catalogue import sample_names
+from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.pipeline import RunRequest
+from tests import matrix
 from tests.lowering.nets import STRATEGIES
-from tests.matrix import (
+from tests.matrix import PAGE, main, page, read_page
+from tests.matrix_cells import (
     KEPT,
+    LIGHT,
+    LIGHT_CHIPS,
     LITERAL,
     LONGER,
-    PAGE,
+    OTHER,
+    OTHERS,
     PRINTED,
     ROUNDS,
-    SAMPLED,
     VARIANTS,
+    WHOLE,
     Cell,
     Outcome,
     is_as_told,
-    page,
-    read_page,
+    other_cells,
     sampled_cells,
     whole_cell,
 )
+from tests.verify.small_samples import LECTURE_CHIP, chips_with_room
 
 MODELS = tuple(f"m{number}" for number in range(31))
 CHIPS = ("c0", "c1", "c2", "c3", "c4")
@@ -45,12 +56,67 @@ def test_every_model_meets_half_of_the_chips_and_every_chip_every_strategy() -> 
     assert len(runs) == len(set(runs)) == len(halves)
 
 
-def test_the_page_leaves_out_what_is_sampled() -> None:
-    cell = whole_cell("bert-base", "goya")
-    assert cell.sound == cell.replayed == KEPT
-    assert {*KEPT, *SAMPLED} == set(STRATEGIES)
-    assert len(KEPT) + len(SAMPLED) == len(STRATEGIES)
-    assert page(read_page()) == PAGE.read_text(encoding="utf-8")
+def test_the_tables_have_every_strategy_on_every_chip() -> None:
+    cells = [whole_cell("bert-base", chip) for chip in chips_with_room()]
+    assert {cell.place[0] for cell in cells} == {WHOLE}
+    others = other_cells(["bert-base"], profile_names())
+    assert {cell.place[0] for cell in others} == {OTHER}
+    runs = [(cell.chip, strategy) for cell in (*cells, *others) for strategy in cell.replayed]
+    assert len(runs) == len(set(runs))
+    assert set(runs) == set(product(profile_names(), STRATEGIES))
+    assert {strategy for cell in cells for strategy in cell.sound} == {*KEPT}
+
+
+def test_a_sampled_run_stands_in_the_table_of_its_strategy() -> None:
+    for cell in sampled_cells(MODELS, CHIPS):
+        (strategy,) = (*cell.sound, *cell.replayed)
+        assert cell.place == (OTHER if strategy in OTHERS else WHOLE, cell.model, cell.chip)
+
+
+def test_the_page_is_as_written_and_no_cell_is_left_out() -> None:
+    texts = read_page()
+    assert page(texts) == PAGE.read_text(encoding="utf-8")
+    small = [model for model in sample_names() if not model.startswith(LIGHT)]
+    light = [model for model in sample_names() if model.startswith(LIGHT)]
+    assert set(texts) == {
+        *product((WHOLE,), sample_names(), chips_with_room()),
+        *product((OTHER,), small, profile_names()),
+        *product((OTHER,), light, LIGHT_CHIPS),
+    }
+    assert not [text for text in texts.values() if "WRONG" in text]
+
+
+def test_a_part_is_written_and_the_rest_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of `dlrm` on a chip changes this model's cells on this chip, one per table."""
+    monkeypatch.setattr(matrix, "PAGE", tmp_path / "matrix.md")
+    monkeypatch.setattr(matrix, "outcomes_of", refused_everywhere)
+    chosen = ["--models", "dlrm", "--chips", "goya", "--write"]
+    assert main(["--models", "dlrm,llama", "--chips", f"goya,{LECTURE_CHIP}", "--write"]) == 0
+    monkeypatch.setattr(matrix, "outcomes_of", passed_everywhere)
+    assert main([*chosen, "--others"]) == 0
+    refused, passed = "refused; LB_FULL: every strategy", "replayed"
+    assert read_page() == {
+        (WHOLE, "dlrm", "goya"): refused,
+        (WHOLE, "llama", "goya"): refused,
+        (OTHER, "dlrm", "goya"): passed,
+        (OTHER, "llama", "goya"): refused,
+        (OTHER, "dlrm", LECTURE_CHIP): refused,
+        (OTHER, "llama", LECTURE_CHIP): refused,
+    }
+    assert main(chosen[:-1]) == 1, "the first table has another text"
+    assert main(chosen) == 0
+    assert read_page()[WHOLE, "dlrm", "goya"] == "sound, replayed"
+    assert main(chosen[:-1]) == 0
+
+
+def refused_everywhere(cells: Sequence[Cell]) -> Iterator[Outcome]:
+    return (Outcome(c, tuple((run, "LB_FULL") for run in c.runs), (), 0.0) for c in cells)
+
+
+def passed_everywhere(cells: Sequence[Cell]) -> Iterator[Outcome]:
+    return (Outcome(cell, (), (), 0.0) for cell in cells)
 
 
 def test_a_refusal_that_the_page_does_not_tell_is_found() -> None:
@@ -62,7 +128,24 @@ def test_a_refusal_that_the_page_does_not_tell_is_found() -> None:
     assert not is_as_told(refused, plain.text)
     assert not is_as_told(plain, refused.text)
     assert not is_as_told(plain, "")
-    assert is_as_told(plain, "sound, replayed; small graphturbo:gb: TOO_LARGE")
+    assert is_as_told(plain, "sound, replayed; TOO_LARGE: small graphturbo:gb")
+
+
+def test_refusals_are_grouped_by_code() -> None:
+    cell = Cell("m", "c", (), ("tvm", "xla", "glow"))
+    codes = (("small tvm", "LB_FULL"), ("small xla", "GB_FULL"), ("small glow", "LB_FULL"))
+    some = Outcome(cell, codes[1:], (), 0.0)
+    assert some.text == "replayed; GB_FULL: small xla; LB_FULL: small glow"
+    mixed = Outcome(cell, codes, (), 0.0)
+    assert mixed.text == "refused; LB_FULL: small tvm, small glow; GB_FULL: small xla"
+    full = Outcome(cell, tuple((run, "LB_FULL") for run in cell.runs), (), 0.0)
+    assert full.text == "refused; LB_FULL: every strategy"
+    outcomes = (some, mixed, full)
+    for one, other in product(outcomes, outcomes):
+        assert is_as_told(one, other.text) == (one is other)
+    sampled = Cell("m", "c", (), ("xla",))
+    assert is_as_told(Outcome(sampled, codes[1:2], (), 0.0), mixed.text)
+    assert not is_as_told(Outcome(sampled, codes[1:2], (), 0.0), full.text)
 
 
 def test_a_variant_that_the_page_does_not_tell_is_found() -> None:

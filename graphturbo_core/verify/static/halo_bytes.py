@@ -98,8 +98,7 @@ class _HaloCount:
         """Boxes of a result for which a move may fetch the operand: its tile's, or a share."""
         kernel, core = int(self.program.kernel[row]), int(self.program.buffers.core[target])
         if self._is_tile(kernel, target):
-            key = kernel, self.graph.producer[output].name, int(self.program.tile[row])
-            boxes = self._tiles.get(key, {})
+            boxes = self._reading_tile(kernel, output, int(self.program.tile[row]))
             yield from boxes.values() if core not in boxes else (boxes[core],)
             return
         box = self.plan.kernels[kernel].boxes[output]
@@ -123,16 +122,26 @@ class _HaloCount:
             found.setdefault((int(program.kernel[row]), tensor, core), set()).add(buffer)
         return found
 
+    def _reading_tile(self, kernel: int, output: str, tile: int) -> Mapping[int, Box]:
+        """Box of a result that each core computes with an operand that was fetched for a tile.
+
+        A product cut along K numbers a tile per cut. Operands of the ops after it may come with
+        the first cut, and these ops compute with the last one: theirs is the next tile.
+        """
+        tiles = self._tiles.get((kernel, self.graph.producer[output].name), {})
+        last = next(reversed(tiles), -1)
+        return next((tiles[each] for each in range(tile, last + 1) if each in tiles), {})
+
     @cached_property
-    def _tiles(self) -> dict[tuple[int, str, int], dict[int, Box]]:
-        """Box that each core computes, by kernel, op and tile."""
-        program, found = self.program, dict[tuple[int, str, int], dict[int, Box]]()
+    def _tiles(self) -> dict[tuple[int, str], dict[int, dict[int, Box]]]:
+        """Box that each core computes, by kernel and op, then by tile in ascending order."""
+        program, found = self.program, dict[tuple[int, str], dict[int, dict[int, Box]]]()
         for row in np.flatnonzero(program.kind == InstructionKind.COMPUTE).tolist():
             op = self.graph.ops[int(program.op[row])]
             core = program.engines[int(program.engine[row])].core
             box = self._box(program.result_lo[row], program.result_hi[row], op.outputs[0])
-            key = int(program.kernel[row]), op.name, int(program.tile[row])
-            found.setdefault(key, {})[core] = box
+            tiles = found.setdefault((int(program.kernel[row]), op.name), {})
+            tiles.setdefault(int(program.tile[row]), {})[core] = box
         return found
 
     def _answered(self, kernel: int) -> dict[str, Box]:

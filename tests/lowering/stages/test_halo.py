@@ -104,3 +104,26 @@ def test_the_verifier_counts_halos_itself(name: str) -> None:
             assert found[1].startswith(
                 f"has {fewer[row]} halo bytes, not {program.halo_bytes[row]}"
             )
+
+
+RESIDUAL = """g (float[5,32,16,16] x, float[5,8,16,16] r, float[8,32,3,3] w) => (float[5,8,16,16] y)
+  { a = Conv <pads = [1,1,1,1]> (x, w) b = Add(a, r) y = Relu(b) }"""
+
+
+def test_the_verifier_finds_the_reader_of_what_comes_with_the_first_cut_of_k() -> None:
+    """K of 32 channels is cut: w has 4608 bytes, a weight LB 4096.
+
+    A tile of r comes with the first cut, and Add reads it after the last one. It has no halo.
+    """
+    program = lower(plan_of(weighted(RESIDUAL), "tvm", chip("tiny")))
+    add = [op.name for op in program.plan.semantics.graph.ops].index("b")
+    loads = loads_of(program, "r")
+    computes = np.flatnonzero(program.kind == InstructionKind.COMPUTE)
+    reads = computes[program.op[computes] == add]
+    assert set(program.tile[loads]).isdisjoint(program.tile[reads].tolist())
+    assert not program.halo_bytes[loads].any()
+    assert wrong_halo(program) is None
+    wrong = program.halo_bytes.copy()
+    wrong[loads[-1]] = 1
+    found = wrong_halo(replace(program, halo_bytes=wrong))
+    assert found == (loads[-1], "has 1 halo bytes, not 0")
