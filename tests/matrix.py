@@ -223,8 +223,8 @@ Written by `python -m tests.matrix --others --write`. The strategies {others}
 replay the small form of every model, with 19 cores where a chip has more than 64. Whole models do
 not run under them here.
 
-- The light models come in one size and are replayed in it on {light_chips} alone, which takes some
-  minutes per chip.
+- The light models come in one size, which takes about six minutes per chip. They are replayed on
+  {light_chips} alone.
 - A replay includes the checks of *sound*.
 - On `{lecture_chip}` the strategies of the first table replay the small forms too. Its
   memories are too small for some of them.

@@ -22,7 +22,7 @@ EVERY = "every strategy"
 LIGHT = "light-"
 LIGHT_REPLAY = "graphturbo"
 """The light models come in one size; of the strategies of the first table one replays them."""
-LIGHT_CHIPS = ("goya",)
+LIGHT_CHIPS = ("stcp920", "ascend910", "goya")
 """Chips on which the second table's strategies replay the light models: minutes per chip."""
 
 LITERAL = {"graphturbo.candidates": "literal", "graphturbo.binding": "literal"}
