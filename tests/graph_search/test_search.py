@@ -29,12 +29,15 @@ SITES = """c = Conv(x, w1) d = Conv(x, w2) p = Relu(c) q = Relu(d)
     i = Conv(r, w5) j = Conv(r, w5) v = Relu(i) z = Relu(j)"""
 """Four sets of two: those of `p` and `r` have equal shapes."""
 THREE = "c = Conv(x, w1) d = Conv(x, w2) e = Conv(x, w1) p = Relu(c) q = Relu(d) r = Relu(e)"
+TWICE = f"""{WIDE} e = Conv(y, w1) f = Conv<pads = [1,1,1,1]>(y, w3)
+    r = Relu(e) s = Relu(f)"""
 MODELS = {
     "two": (TWO, "p, q"),
     "wide": (WIDE, "p, q"),
     "cross": (CROSS, "p, q"),
     "both": (BOTH, "p, q, r, s"),
     "three": (THREE, "p, q, r"),
+    "twice": (TWICE, "p, q, r, s"),
     "sites": (SITES, "q, s, t, u, v, z"),
 }
 
@@ -186,6 +189,12 @@ def test_equal_shapes_have_equal_expected_gains() -> None:
         "c d", "e f", "g h", "i j", "c d",
     ]  # fmt: skip
     assert found.cycles == PLAIN - 20 and len(found.steps) == 2
+
+
+def test_of_equal_expectations_an_unknown_one_comes_first() -> None:
+    """The merge behind the larger kernel of `c`, before the larger kernel of `e`: both 1,010."""
+    costs = Costs(by_names({"c/enlarged3x3": 10, "e/enlarged3x3": 10}))
+    assert [trial.steps for trial in costs.search("twice", 3).trials] == [(0,), (0, 0)]
 
 
 def test_two_searches_are_equal() -> None:
