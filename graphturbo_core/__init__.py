@@ -10,6 +10,7 @@ In: model bytes, a chip profile and a `RunRequest`. Out: a Report.
 - `recorder.py`: `Recorder.run` times and checks each step.
 - `rounds.py`: the imported model shared by the runs of a comparison, and the batch divided into
   rounds.
+- `graph_search/`: equivalent graphs compared, for a strategy that chooses one.
 - `best_rounds.py`: several cluster batches compared, for a strategy that chooses one.
 - `trial_cache.py`: costs of plans, for strategies that evaluate several. A plan that an earlier run
   simulated is not simulated again. The chosen plan's Program and Trace are the cached ones.

@@ -15,11 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.errors import CapacityError, PlanError
+from graphturbo_core.graph_search.chosen_graph import choose_graph
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.recorder import Recorder
-from graphturbo_core.rounds import Imports, Rounds, divide
+from graphturbo_core.rounds import Imports, Rounds, divide, round_cycles
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
@@ -27,7 +28,6 @@ from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for, target_of
 from graphturbo_core.strategies.plus.least_cycles import least_cycles
 from graphturbo_core.strategies.registry import StrategySpec
-from graphturbo_core.strategies.steps.batching import Division
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.strategy import Strategy
 from graphturbo_core.trial_cache import TrialCache
@@ -46,12 +46,18 @@ CHOOSE = "choose the cluster batch"
 
 @dataclass(frozen=True)
 class ChosenRounds:
-    """The rounds of a run, its strategy at their cluster batch, and found plans by round size."""
+    """The rounds of a run, its strategy at their cluster batch, and found plans by round size.
 
+    `request`: with the cluster batch and the graph that were chosen. `decisions`: those of the
+    graph.
+    """
+
+    request: RunRequest
     spec: StrategySpec
     strategy: Strategy
     rounds: Rounds
     plans: Mapping[int, PinnedPlan]
+    decisions: tuple[Decision, ...] = ()
 
 
 def rounds_of(
@@ -60,7 +66,7 @@ def rounds_of(
     chosen: tuple[Graph, Hardware, StrategySpec],
     recorder: Recorder,
 ) -> ChosenRounds:
-    """The rounds of a run; the step of a strategy that chooses the cluster batch takes long.
+    """The rounds of a run; the step that chooses the cluster batch or the graph takes long.
 
     Raises:
         CapacityError: as `choose_rounds`.
@@ -70,8 +76,14 @@ def rounds_of(
     if strategy.chooses_cluster_batch and spec.cluster_batch is None and not request.plan:
         on_done = recorder.progress(CHOOSE)
         return recorder.run(CHOOSE, choose_rounds, imports, request, chosen, on_done)
+    decisions: tuple[Decision, ...] = ()
+    if strategy.graph_budget is not None and not request.plan:
+        found = choose_graph(imports, request, (*chosen, strategy.graph_budget), recorder)
+        request, decisions = found.request, found.decisions
+        strategy = chosen_strategy(spec, request.options)
+        chosen = imports.whole(request), *chosen[1:]
     rounds = recorder.run("divide the batch", divide, imports, request, chosen)
-    return ChosenRounds(spec, strategy, rounds, {})
+    return ChosenRounds(request, spec, strategy, rounds, {}, decisions)
 
 
 def choose_rounds(
@@ -94,19 +106,20 @@ def choose_rounds(
         candidates.setdefault(rounds.division.shares, rounds)
     found = tuple(candidates.values())
     if len(found) == 1:
-        return ChosenRounds(_at(spec, found[0]), strategy, found[0], {})
+        return _chosen_at(request, spec, strategy, found[0], {})
     return _Comparison(imports, request, hardware, spec, strategy, on_done).fastest(found)
 
 
-def round_cycles(division: Division, cycles: Mapping[int, int]) -> int:
-    """Cycles of the cluster that takes longest, by those of one round of each size."""
-    return max(
-        sum(cycles[size] * count for size, count in share.rounds) for share in division.shares
-    )
-
-
-def _at(spec: StrategySpec, rounds: Rounds) -> StrategySpec:
-    return replace(spec, cluster_batch=rounds.division.cluster_batch)
+def _chosen_at(
+    request: RunRequest,
+    spec: StrategySpec,
+    strategy: Strategy,
+    rounds: Rounds,
+    plans: Mapping[int, PinnedPlan],
+) -> ChosenRounds:
+    """With the cluster batch of these rounds as that of the strategy."""
+    own = replace(spec, cluster_batch=rounds.division.cluster_batch)
+    return ChosenRounds(replace(request, strategy=own.text), own, strategy, rounds, plans)
 
 
 @dataclass
@@ -147,7 +160,7 @@ class _Comparison:
             raise CapacityError("NO_CLUSTER_BATCH", what, change="choose graphturbo to see why")
         rounds = candidates[min(known)[1]]
         plans = {size: PinnedPlan(recorded(self._found[size][0])) for size in rounds.semantics}
-        return ChosenRounds(_at(self.spec, rounds), self.strategy, rounds, plans)
+        return _chosen_at(self.request, self.spec, self.strategy, rounds, plans)
 
     def _known(self, candidates: Sequence[Rounds]) -> list[tuple[int, int]]:
         """Cycles and place of all candidates whose rounds have plans."""

@@ -1,6 +1,6 @@
 """Fields of a frozen dataclass -> options of `--set`, and texts -> such a dataclass.
 
-A field made by `choice`, `switch` or `number` is an option; its name is `PREFIX.FIELD`.
+A field made by `choice`, `switch`, `number` or `steps` is an option; its name is `PREFIX.FIELD`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ from typing import Any, TypeVar
 
 MAX_DIGITS = 9
 """Most digits of a number; longer ones are refused."""
+MAX_STEPS = 256
+"""Most steps of a text of steps; longer ones are refused (our choice)."""
+BETWEEN_STEPS = "."
+"""Stands between the numbers of a text of steps."""
 OPTION = "option"
 """Metadata key of a field's `Choice`."""
 ON, OFF = "on", "off"
@@ -20,12 +24,16 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True, slots=True)
 class StrategyOption:
-    """A `--set` option: one of `values`, the first by default, or a whole number in `bounds`."""
+    """A `--set` option: one of `values`, the first by default, or a whole number in `bounds`.
+
+    `has_steps`: a value may also be numbers with dots between them.
+    """
 
     name: str
     values: tuple[str, ...]
     doc: str
     bounds: tuple[int, int] | None = None
+    has_steps: bool = False
 
     @property
     def default(self) -> str:
@@ -36,16 +44,24 @@ class StrategyOption:
     def choices(self) -> str:
         """Allowed values as text."""
         if self.bounds is None:
-            return ", ".join(self.values)
+            return ", ".join([*self.values, *(["steps as 3.0.1"] if self.has_steps else [])])
         low, high = self.bounds
         return f"{low} to {high} (default {self.default})"
 
     def accepts(self, value: str) -> bool:
         """Whether the value is allowed."""
         if self.bounds is None:
-            return value in self.values
-        is_number = value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS
-        return is_number and self.bounds[0] <= int(value) <= self.bounds[1]
+            return value in self.values or (self.has_steps and _are_steps(value))
+        return _is_number(value) and self.bounds[0] <= int(value) <= self.bounds[1]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
+
+
+def _are_steps(text: str) -> bool:
+    steps = text.split(BETWEEN_STEPS, MAX_STEPS)
+    return len(steps) <= MAX_STEPS and all(map(_is_number, steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +72,7 @@ class Choice:
     doc: str
     bounds: tuple[int, int] | None = None
     is_switch: bool = False
+    has_steps: bool = False
 
     def typed(self, text: str) -> str | int | bool:
         """The field's value for an accepted text."""
@@ -74,6 +91,11 @@ def switch(doc: str) -> Any:
     return field(default=True, metadata={OPTION: Choice((ON, OFF), doc, is_switch=True)})
 
 
+def steps(*values: str, doc: str) -> Any:
+    """A field with one of these texts, the first by default, or numbers with dots between them."""
+    return field(default=values[0], metadata={OPTION: Choice(values, doc, has_steps=True)})
+
+
 def number(default: int, bounds: tuple[int, int], doc: str) -> Any:
     """A field with a whole number within `bounds`, both included."""
     return field(default=default, metadata={OPTION: Choice((str(default),), doc, bounds)})
@@ -89,7 +111,9 @@ def _choices(owner: type) -> Iterator[tuple[str, Choice]]:
 def options_of(owner: type, prefix: str) -> tuple[StrategyOption, ...]:
     """The options that the fields of a dataclass define."""
     return tuple(
-        StrategyOption(f"{prefix}.{name}", values.values, values.doc, values.bounds)
+        StrategyOption(
+            f"{prefix}.{name}", values.values, values.doc, values.bounds, values.has_steps
+        )
         for name, values in _choices(owner)
     )
 

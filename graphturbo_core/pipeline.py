@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from graphturbo_core.best_rounds import rounds_of
 from graphturbo_core.frontend.catalogue import load_sample
@@ -114,13 +113,12 @@ def _run(
         imports = run("draw weights", imports.numbered)
     whole = run("import", imports.whole, request)
     chosen = rounds_of(imports, request, (whole, hardware, spec), recorder)
-    if chosen.spec != spec:
-        request = replace(request, strategy=chosen.spec.text)
-    spec, strategy, rounds = chosen.spec, chosen.strategy, chosen.rounds
+    request, spec = chosen.request, chosen.spec
+    strategy, rounds = chosen.strategy, chosen.rounds
     options = own_options(request)
     origin, pinned = None, None
     if request.plan or request.emit:
-        origin = origin_of(request, hardware, whole, options)
+        origin = origin_of(request, hardware, rounds.whole.graph, options)
     if request.plan and origin is not None:
         pinned = run("read the plan", pinned_file, request, origin)
     recorder.steps_total = len(recorder.steps) + _steps_ahead(request, rounds)
@@ -137,7 +135,7 @@ def _run(
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
             chosen.plans.get(size) or pinned_plan(pinned, size),
-            rounds.division.clusters_a_round, cost,
+            rounds.division.clusters_a_round, cost, chosen.decisions,
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, cache), request)
         if not request.verify:

@@ -158,6 +158,13 @@ def divide(
     return Rounds(whole, division, rounds)
 
 
+def round_cycles(division: Division, cycles: Mapping[int, int]) -> int:
+    """Cycles of the cluster that takes longest, by those of one round of each size."""
+    return max(
+        sum(cycles[size] * count for size, count in share.rounds) for share in division.shares
+    )
+
+
 def _round(
     imports: Imports, request: RunRequest, whole: GraphSemantics, size: int
 ) -> tuple[GraphSemantics, bool]:

@@ -13,8 +13,9 @@ LAYERS = (
     "errors", "units", "limits", "compiled", "plain_yaml", "option_fields",
     "ir", "hardware", "semantics", "frontend",
     "products", "timing", "strategies", "lowering", "sim", "verify", "report", "export",
-    "run_request", "recorder", "trial_cache", "rounds", "best_rounds", "plan_io", "pipeline",
-    "register", "remote", "sweep", "comparison", "lecture", "cli", "__main__",
+    "run_request", "recorder", "trial_cache", "rounds", "graph_search", "best_rounds",
+    "plan_io", "pipeline", "register", "remote", "sweep", "comparison", "lecture", "cli",
+    "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
 

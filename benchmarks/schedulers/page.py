@@ -28,8 +28,8 @@ Written by `python -m benchmarks.schedulers`. Each strategy follows the rules of
 paper, and all are lowered, simulated and replayed by the same code. [strategies.md](strategies.md)
 has each one's source, its options and what differs here. So a row shows what a *rule set* does on
 these chips. It is no measurement of the compiler that it is named after. The searches `best` and
-`tuned` are in [quality.md](quality.md). The app's page *Schedulers* draws all of them on any model
-and chip.
+`tuned` are in [quality.md](quality.md); `taso-like` is not kept. The app's page *Schedulers* draws
+all of them on any model and chip.
 """
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.graph import Tensor, WeightStep
 
-CUT, SHAPED, TURNED = "cut", "shaped", "turned"
-"""Steps: slice along an axis; reshape; permute axes."""
+CUT, SHAPED, TURNED, WIDENED = "cut", "shaped", "turned", "widened"
+"""Steps: slice along an axis; reshape; permute axes; zeros before and after the last axes."""
 
 
 def part_of(weight: Tensor, name: str, shape: Sequence[int], step: WeightStep) -> Tensor:
@@ -33,9 +33,18 @@ def after(value: NDArray[Any], steps: Sequence[WeightStep]) -> NDArray[Any]:
             value = value[(*(slice(None),) * axis, slice(begin, end))]
         elif kind == SHAPED:
             value = value.reshape(numbers)
+        elif kind == WIDENED:
+            value = _widened(value, numbers)
         else:
             value = value.transpose(numbers)
     return np.array(value)
+
+
+def _widened(value: NDArray[Any], zeros: Sequence[int]) -> NDArray[Any]:
+    """The numbers with zeros around them along the last `len(zeros) / 2` axes."""
+    axes = len(zeros) // 2
+    both = list(zip(zeros[:axes], zeros[axes:], strict=True))
+    return np.pad(value, [(0, 0)] * (value.ndim - axes) + both)
 
 
 def joined(weights: Sequence[Tensor], name: str) -> Tensor:

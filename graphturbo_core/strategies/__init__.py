@@ -13,6 +13,8 @@ In: GraphSemantics, Hardware, options, perhaps a plan file. Out: the Plan of one
 `graphturbo/`, `plus/`, `best/` and `tuned/` are the strategies. `plan_files/` records, restores and
 edits plans.
 
+`graph_search/` searches the graph of `taso-like` before the plan.
+
 A strategy imports neither lowering nor simulator. `ios`, `plus`, `best` and `tuned` get a cost
 function in the Target (`Target.cost`): cycles of a round, None where the plan is refused. Other
 properties of a strategy are methods of the class: scheduling, feeding, GB use, passes at import.

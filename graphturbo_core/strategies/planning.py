@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.memory_budget import memory_budget
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.constraints import NO_CONSTRAINTS, PlanConstraints
@@ -34,6 +34,7 @@ class PlanTask:
 
     `held`: constraints read from a plan file. `clusters`: clusters that may share the round, this
     one included. `cost`: simulated cycles of a plan, None where it is refused; a search needs it.
+    `decisions`: those of earlier choices, first in the plan.
     """
 
     semantics: GraphSemantics = field(repr=False)
@@ -43,6 +44,7 @@ class PlanTask:
     held: PinnedPlan = NO_PINNED_PLAN
     clusters: int = 1
     cost: Cost | None = field(default=None, repr=False)
+    decisions: tuple[Decision, ...] = ()
 
 
 def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
@@ -62,7 +64,7 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     check_followed(plan, constraints)
     return replace(
         plan,
-        decisions=(*plan.decisions, *constraints.decisions()),
+        decisions=(*task.decisions, *plan.decisions, *constraints.decisions()),
         fixed=constraints.fixed,
         fixed_pieces=frozenset(constraints.piece_scopes),
     )

@@ -18,6 +18,7 @@ from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
 from graphturbo_core.strategies.ios.strategy import Ios
 from graphturbo_core.strategies.partitioners.glow import Glow
 from graphturbo_core.strategies.partitioners.onednn import OneDnn
+from graphturbo_core.strategies.partitioners.taso_like import TasoLike
 from graphturbo_core.strategies.partitioners.tensorrt_like import TensorRtLike
 from graphturbo_core.strategies.partitioners.xla import Xla
 from graphturbo_core.strategies.strategy import Strategy
@@ -34,6 +35,7 @@ STRATEGIES: Mapping[str, type[Strategy]] = MappingProxyType(
             Glow,
             OneDnn,
             TensorRtLike,
+            TasoLike,
             Ios,
             GraphTurboLevels,
             Best,

@@ -31,6 +31,20 @@ DIVISIONS = ("kind", "outermost", "literal")
 _PLAIN = {"kind": plain_by_kind, "outermost": plain_outermost, "literal": plain_literal}
 
 
+@dataclass(frozen=True, slots=True)
+class GraphBudget:
+    """Budget of a search over equivalent graphs.
+
+    `option` gets the found steps, or `unchanged`. `graphs`: most that are simulated. `percent`:
+    graphs slower than the fastest one by so much or more are not changed further.
+    """
+
+    option: str
+    unchanged: str
+    graphs: int
+    percent: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Strategy(ABC):
     """One way to cut a model into kernels; a subclass's fields are its options (`option_fields`).
@@ -87,6 +101,11 @@ class Strategy(ABC):
     def import_passes(self) -> tuple[str, ...]:
         """Names of import passes that run for this strategy alone; `models` lists them."""
         return ()
+
+    @property
+    def graph_budget(self) -> GraphBudget | None:
+        """Budget of the search over graphs that comes before the plan; None without a search."""
+        return None
 
     @property
     def feeding(self) -> Feeding:

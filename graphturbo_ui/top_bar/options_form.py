@@ -20,6 +20,7 @@ COMMON = {
     "tvm.weights": "Weights that several cores need",
     "tuned.evaluations": "Plans that the search evaluates",
     "tuned.seed": "Seed of the search",
+    "taso-like.budget": "Graphs that the search simulates",
 }
 """Options that are shown at once, with their names (our choice: what a first look changes)."""
 SOURCE = re.compile(r"(Algorithm \d|Eq\. \d)(?:, rule \d)?: ")
@@ -104,8 +105,9 @@ def _widget(key: str, option: StrategyOption, value: str) -> None:
     widget, chosen = run_state.option_key(key, option.name), (key, option.name)
     if option.bounds is None:
         run_state.show_option(key, option.name, value)
+        values = dict.fromkeys((*option.values, value))
         st.selectbox(
-            label, option.values, key=widget, help=words,
+            label, tuple(values), key=widget, help=words,
             on_change=run_state.take_option, args=chosen,
         )  # fmt: skip
         return

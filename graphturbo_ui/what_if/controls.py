@@ -206,8 +206,9 @@ def _strategies_box(bench: Bench) -> tuple[Variant, ...]:
     chosen = st.multiselect(
         "Strategies", strategy_names(bench.choices), key="runs", bind="query-params",
         max_selections=MOST_STRATEGIES, placeholder="A and B", width="stretch",
-        help="A and B where none is chosen, a search among them left out: a search (`best`, "
-        "`tuned`) runs where it is chosen here. A run bound to a plan is run without it.",
+        help="A and B where none is chosen, a search among them left out: a search "
+        "(`taso-like`, `best`, `tuned`) runs where it is chosen here. A run bound to a plan is run "
+        "without it.",
         format_func=plain_text,
     )  # fmt: skip
     return bench.variants(chosen)

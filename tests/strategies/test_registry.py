@@ -25,8 +25,8 @@ def test_the_page_lists_every_strategy_level_and_option() -> None:
 
 def test_what_exists() -> None:
     assert list(STRATEGIES) == [
-        "layerwise", "tvm", "astitch", "xla", "glow", "onednn", "tensorrt-like", "ios",
-        "graphturbo", "best", "tuned",
+        "layerwise", "tvm", "astitch", "xla", "glow", "onednn", "tensorrt-like", "taso-like",
+        "ios", "graphturbo", "best", "tuned",
     ]  # fmt: skip
     assert tuple(STRATEGIES["graphturbo"].levels) == ("gb", "lb", "order", "full", "plus")
     assert STRATEGIES["graphturbo"].default_level == "full"
@@ -75,6 +75,15 @@ def test_refused_names(text: str, message: str) -> None:
         ({"lowering.tiles": "0"}, "'0' is not a value.*choose one of 1 to 64 .default 4"),
         ({"lowering.tiles": "9" * 5000}, "is not a value of option lowering.tiles"),
         ({"lowering.tiles": "²"}, "is not a value of option lowering.tiles"),
+        (
+            {"taso-like.graph": "3.x"},
+            "'3.x' is not a value.*of search, unchanged, steps as 3.0",
+        ),
+        ({"taso-like.graph": ""}, "'' is not a value of option taso-like.graph"),
+        ({"taso-like.graph": "3."}, "'3.' is not a value of option taso-like.graph"),
+        ({"taso-like.graph": "9" * 10}, "is not a value of option taso-like.graph"),
+        ({"taso-like.graph": "0." * 256 + "0"}, "is not a value of option taso-like.graph"),
+        ({"best.goal": "3.0"}, "'3.0' is not a value of option best.goal"),
     ],
 )
 def test_refused_options(options: dict[str, str], message: str) -> None:
@@ -87,6 +96,11 @@ def test_unknown_strategy_is_refused_by_make_plan_too() -> None:
         make_plan(
             StrategySpec("nnc"), sample_semantics("teaching-resnet", 4), hardware(), "fp16", {}
         )
+
+
+@pytest.mark.parametrize("steps", ["search", "unchanged", "0", "3.0.17", "0." * 255 + "0"])
+def test_steps_of_a_graph_are_a_value(steps: str) -> None:
+    assert resolve_options({"taso-like.graph": steps})["taso-like.graph"] == steps
 
 
 def test_defaults_are_filled_in() -> None:
@@ -161,6 +175,7 @@ def test_every_option_is_tried_above() -> None:
         # tests/strategies/partitioners/test_tensorrt_like.py
         ("tensorrt-like.residual", "off"), ("tensorrt-like.pointwise", "off"),
         ("tensorrt-like.horizontal", "off"),
+        ("taso-like.graph", "unchanged"),  # tests/graph_search/test_chosen_graph.py
     }  # fmt: skip
     replayed = {(case[0], case[1]) for case in READINGS}
     assert tried == others - elsewhere - replayed

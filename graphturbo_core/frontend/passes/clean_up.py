@@ -29,6 +29,7 @@ from graphturbo_core.frontend.passes.structural import (
     remove_identity,
     remove_same_cast,
 )
+from graphturbo_core.frontend.passes.substitutions import substituted
 from graphturbo_core.frontend.passes.unroll import unroll_recurrent
 from graphturbo_core.ir.graph import Graph
 
@@ -70,6 +71,8 @@ EXTRA_PASSES = MappingProxyType(
     }
 )
 """Passes that run only if a strategy requires them: their graph is equivalent, but not smaller."""
+SUBSTITUTE = "substitute"
+"""An extra pass with an argument: `substitute:3.0` applies these steps (`substitutions.py`)."""
 
 RESCALE_BATCH = "rescale-batch"
 
@@ -117,7 +120,8 @@ def decomposed(graph: Graph, names: Sequence[str]) -> Graph:
     """
     found = graph
     for name in names:
-        found = EXTRA_PASSES[name](found)
+        kind, has_argument, argument = name.partition(":")
+        found = substituted(found, argument) if has_argument else EXTRA_PASSES[kind](found)
     if any(op.origin for op in found.ops):
         return replace(found, undecomposed=graph)
     return graph if found.notes == graph.notes else found

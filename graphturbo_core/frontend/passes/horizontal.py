@@ -76,8 +76,11 @@ class HorizontalPair:
 
 
 @dataclass(frozen=True, slots=True)
-class _Traits:
-    """`fault`: why no convolution fits this one. `by_rule`: texts that must be equal, by rule."""
+class ConvTraits:
+    """What decides whether a convolution is merged with another one.
+
+    `fault`: why no convolution fits this one. `by_rule`: texts that must be equal, by rule.
+    """
 
     fault: str
     by_rule: Mapping[str, str]
@@ -95,8 +98,14 @@ def merge_horizontal(graph: Graph) -> Graph:
         if pair.is_merged:
             first, second = graph.op_by_name[pair.first], graph.op_by_name[pair.second]
             sets.setdefault(first.name, [first]).append(second)
-    if not sets:
-        return graph
+    return merge_sets(graph, sets) if sets else graph
+
+
+def merge_sets(graph: Graph, sets: Mapping[str, Sequence[Op]]) -> Graph:
+    """Merge these sets of convolutions; each fulfils the conditions and has its first one's name.
+
+    Linear in ops and weights.
+    """
     spans = {op.name: span for found in sets.values() for op, span in _spans(graph, found)}
     parts = Parts(graph, has_origins=True)
     merged: dict[str, str] = {}
@@ -117,15 +126,21 @@ def horizontal_pairs(graph: Graph) -> tuple[HorizontalPair, ...]:
     Its first op is the first one of the set that the second joins; for a convolution that joins
     none, the first convolution of the input. Inputs are in the order of their first convolutions.
     """
+    inputs = convolutions_by_input(graph)
+    return tuple(pair for ops in inputs.values() for pair in _pairs_of_input(graph, ops))
+
+
+def convolutions_by_input(graph: Graph) -> dict[str, list[Op]]:
+    """Convolutions by the value that they read, in the order of the graph."""
     by_input: dict[str, list[Op]] = {}
     for op in graph.ops:
         if op.op_type == "Conv" and not op.domain:
             by_input.setdefault(op.inputs[0], []).append(op)
-    return tuple(pair for ops in by_input.values() for pair in _pairs_of_input(graph, ops))
+    return by_input
 
 
 def _pairs_of_input(graph: Graph, ops: Sequence[Op]) -> list[HorizontalPair]:
-    traits = {op.name: _traits(graph, op) for op in ops}
+    traits = {op.name: traits_of(graph, op) for op in ops}
     sets: dict[tuple[str, ...], list[Op]] = {}
     channels: Counter[str] = Counter()
     pairs = []
@@ -134,7 +149,7 @@ def _pairs_of_input(graph: Graph, ops: Sequence[Op]) -> list[HorizontalPair]:
         joins = sets.setdefault(own.key, []) if not own.fault else []
         joins.append(op)
         first = joins[0].name
-        channels[first] += _channels(graph, op)
+        channels[first] += channels_of(graph, op)
         if len(joins) > 1:
             numbers = {"convolutions": len(joins), "channels": channels[first]}
             pairs.append(HorizontalPair(first, op.name, RULE_MERGED, numbers))
@@ -144,7 +159,7 @@ def _pairs_of_input(graph: Graph, ops: Sequence[Op]) -> list[HorizontalPair]:
     return pairs
 
 
-def _difference(first: _Traits, second: _Traits) -> tuple[str, dict[str, str]]:
+def _difference(first: ConvTraits, second: ConvTraits) -> tuple[str, dict[str, str]]:
     """The first rule that two convolutions break, and both texts where they differ."""
     if second.fault or first.fault:
         return second.fault or first.fault, {}
@@ -152,7 +167,7 @@ def _difference(first: _Traits, second: _Traits) -> tuple[str, dict[str, str]]:
     return rule, {"first": first.by_rule[rule], "second": second.by_rule[rule]}
 
 
-def _traits(graph: Graph, op: Op) -> _Traits:
+def traits_of(graph: Graph, op: Op) -> ConvTraits:
     """Rules 2 to 7 for one convolution."""
     kernel = graph.tensors[op.inputs[1]].shape[2:]
     ones = (1,) * len(kernel)
@@ -172,7 +187,7 @@ def _traits(graph: Graph, op: Op) -> _Traits:
         fault = RULE_GROUPS
     elif after is not None and _is_sum(graph, after):
         fault = RULE_SUM
-    return _Traits(fault, by_rule)
+    return ConvTraits(fault, by_rule)
 
 
 def _text(sizes: Sequence[int]) -> str:
@@ -187,11 +202,17 @@ def _each(op: Op, name: str, default: Sequence[int]) -> Sequence[int]:
 
 def _padding(op: Op, rank: int) -> str:
     """Padding in numbers, or the name of the rule that gives it."""
+    pads = pads_of(op, rank)
+    return str(op.attributes["auto_pad"]) if pads is None else _text(pads)
+
+
+def pads_of(op: Op, rank: int) -> tuple[int, ...] | None:
+    """Padding before all axes, then after them; None where a rule with a name gives it."""
     rule = op.attributes.get("auto_pad", "NOTSET")
     if rule not in ("NOTSET", "VALID"):
-        return str(rule)
+        return None
     zeros = (0,) * (2 * rank)
-    return _text(zeros if rule == "VALID" else _each(op, "pads", zeros))
+    return zeros if rule == "VALID" else tuple(_each(op, "pads", zeros))
 
 
 def _has_bias(op: Op) -> bool:
@@ -219,13 +240,14 @@ def _is_sum(graph: Graph, after: Op) -> bool:
     return is_addition and len(graph.activations_in(after)) > 1
 
 
-def _channels(graph: Graph, op: Op) -> int:
+def channels_of(graph: Graph, op: Op) -> int:
+    """Output channels of a convolution."""
     return graph.tensors[op.inputs[1]].shape[0]
 
 
 def _spans(graph: Graph, ops: Sequence[Op]) -> list[tuple[Op, tuple[int, int]]]:
     """Each convolution of a set, and its channels in the merged result."""
-    ends = list(accumulate(_channels(graph, op) for op in ops))
+    ends = list(accumulate(channels_of(graph, op) for op in ops))
     return list(zip(ops, pairwise((0, *ends)), strict=True))
 
 
@@ -238,7 +260,7 @@ def _merge(parts: Parts, ops: Sequence[Op]) -> str:
         inputs.append(parts.weight(joined(weights, f"{first.name}/{_PART}/{name}")))
     result = graph.tensors[first.outputs[0]]
     shape = list(result.shape)
-    shape[_CHANNEL_AXIS] = sum(_channels(graph, op) for op in ops)
+    shape[_CHANNEL_AXIS] = sum(channels_of(graph, op) for op in ops)
     output = parts.between(first, _PART, shape, result.dtype)
     what = _PART, first.op_type, first.opset
     return parts.add(first, what, inputs, output, dict(first.attributes))

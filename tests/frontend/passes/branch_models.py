@@ -11,7 +11,7 @@ from tests.models import model_of
 WEIGHTS = (
     "float[6,8,1,1] w1, float[10,8,1,1] w2, float[6,8,3,3] w3, float[4,8,3,3] w4,"
     " float[7,6,1,1] w5, float[6,4,1,1] wg, float[4,8,1,3] wr, float[8,6,1,1] wt,"
-    " float[6] v1, float[10] v2, float[6,1,1] vc"
+    " float[6] v1, float[10] v2, float[6,1,1] vc, float[4,8,2,2] we, float[4,8,3,1] wl"
 )
 MAP = "float[n,8,9,9]"
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from graphturbo_core import best_rounds
-from graphturbo_core.best_rounds import CLUSTER_BATCHES, choose_rounds, round_cycles
+from graphturbo_core.best_rounds import CLUSTER_BATCHES, choose_rounds
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports, RunRequest, run_report, run_shared
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.report import Report
+from graphturbo_core.rounds import round_cycles
 from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy

@@ -97,6 +97,20 @@ def test_a_form_offers_what_changes_its_strategy(app: AppTest):
     assert "set_b tvm.weights" not in names
 
 
+def test_steps_that_a_search_found_are_shown_and_kept(app: AppTest):
+    app.query_params["b"] = "taso-like@1"
+    app.query_params["set_b"] = ["taso-like.graph=3.0"]
+    for option in options_of_strategy("taso-like").values():
+        app.session_state[group_key("b", group_of(option))] = True
+    run(app)
+    box = app.selectbox(key="set_b taso-like.graph")
+    assert (box.value, box.options) == ("3.0", ["search", "unchanged", "3.0"])
+    assert link(app)["set_b"] == ["taso-like.graph=3.0"]
+    box.set_value("unchanged")
+    run(app)
+    assert link(app)["set_b"] == ["taso-like.graph=unchanged"]
+
+
 @pytest.mark.parametrize("text", ["graphturbo.peak=x", "lowering.tiles=99", "nothing=1", "x"])
 def test_an_option_that_is_none_is_said(app: AppTest, text: str):
     app.query_params["set_b"] = ["lowering.tiles=8", text]

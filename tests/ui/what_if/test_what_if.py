@@ -183,7 +183,7 @@ def test_every_strategy_is_a_choice() -> None:
     names = strategy_names(bench().choices)
     assert names[:2] == ["tvm@2", "graphturbo@2"]
     assert {"best", "tuned", "graphturbo:plus", "layerwise"} <= set(names)
-    assert [name for name in names if query.is_search(name)] == ["best", "tuned"]
+    assert [name for name in names if query.is_search(name)] == ["taso-like", "best", "tuned"]
     assert query.is_search("tuned@2") and not query.is_search("none")
 
 

@@ -1,0 +1,89 @@
+"""`taso-like`: the kernels of `tensorrt-like` on the fastest graph of a search over graphs.
+
+Source: TASO (Jia et al., SOSP 2019) rewrites the graph by substitutions; a cost model chooses. The
+rules are in `frontend/passes/substitutions.py`, the search in `graph_search/search.py`. A
+convolution with its activation is one op for TASO. Here it is one kernel, as for `tensorrt-like`.
+
+The option `graph` has the steps of a graph. A run that searches replaces it: its report, link and
+plan name the steps, which give the same plan without a search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from graphturbo_core.frontend.passes.clean_up import SUBSTITUTE
+from graphturbo_core.frontend.passes.substitutions import steps_of
+from graphturbo_core.option_fields import number, steps
+from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.strategies.partitioners.op_kernels import BETWEEN_LAYERS, plan_of_kernels
+from graphturbo_core.strategies.partitioners.tensorrt_like import layered_kernels
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.strategy import GraphBudget, Strategy
+
+STEP = "substitute"
+"""Step of the decisions that list the steps of the graph."""
+SEARCHED_GRAPH, UNCHANGED = "search", "unchanged"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TasoLike(Strategy):
+    """Kernels of `tensorrt-like`, on a graph of merged and enlarged convolutions."""
+
+    name: ClassVar[str] = "taso-like"
+    doc: ClassVar[str] = "the fastest of equivalent graphs, found by simulation; takes minutes"
+    source: ClassVar[str] = (
+        "TASO (Jia et al., SOSP 2019): readme and IOS's use of it; the rest recalled"
+    )
+    departures: ClassVar[tuple[str, ...]] = (
+        "Two of TASO's rules are here: convolutions of one input are merged, and kernels enlarged.",
+        "Missing: merged groups, pairs that make a separable convolution, pools as convolutions.",
+        "Rules are not generated.",
+        "A cost is a simulation of the whole model, not a sum of measured ops.",
+        "Successors of a graph are simulated one by one, by expected cycles: a simulation takes"
+        " seconds, and TASO compares thousands of graphs.",
+        "A kernel is enlarged to the smallest one that can merge with another of the same input.",
+        "A merged convolution is sliced in its kernel; all branches keep their layers.",
+        "The search has no seed: nothing in it is random.",
+        BETWEEN_LAYERS,
+    )
+    is_fine: ClassVar[bool] = True
+    is_by_op: ClassVar[bool] = True
+    is_search: ClassVar[bool] = True
+
+    budget: int = number(24, (1, 10_000), "graphs that the search simulates, the unchanged first")
+    alpha: int = number(
+        5, (0, 1000), "percent above the fastest graph, below which a graph is changed further"
+    )
+    graph: str = steps(
+        SEARCHED_GRAPH, UNCHANGED,
+        doc="the graph: found by a search, unchanged, or after the steps that a search found",
+    )  # fmt: skip
+
+    @property
+    def import_passes(self) -> tuple[str, ...]:
+        """The steps, if there are any."""
+        is_changed = self.graph not in (SEARCHED_GRAPH, UNCHANGED)
+        return (f"{SUBSTITUTE}:{self.graph}",) if is_changed else ()
+
+    @property
+    def graph_budget(self) -> GraphBudget | None:
+        """A search, unless the graph is given."""
+        if self.graph != SEARCHED_GRAPH:
+            return None
+        return GraphBudget(f"{self.name}.graph", UNCHANGED, self.budget, self.alpha)
+
+    def plan(self, target: Target) -> Plan:
+        """Fuse and assemble; the graph is the one that the import made."""
+        found = layered_kernels(target.semantics)
+        made = self._steps(target) if self.import_passes else ()
+        return plan_of_kernels(
+            target, self.name, replace(found, decisions=(*made, *found.decisions))
+        )
+
+    def _steps(self, target: Target) -> tuple[Decision, ...]:
+        return tuple(
+            Decision(STEP, match.rule, match.subject, True, match.numbers)
+            for match in steps_of(target.semantics.graph.whole, self.graph)
+        )

@@ -1,0 +1,201 @@
+"""Runs of `taso-like`: the graph that is chosen, its options and decisions, and replays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from graphturbo_core.errors import CapacityError, PlanError
+from graphturbo_core.export.plan_read import read_plan
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.graph_search import chosen_graph
+from graphturbo_core.graph_search.chosen_graph import REFUSED, SEARCH
+from graphturbo_core.pipeline import RunRequest, run_report, run_reports
+from graphturbo_core.report.report import Report
+from graphturbo_core.strategies.partitioners.taso_like import STEP, TasoLike
+from tests.frontend.passes.branch_models import branches_file
+
+GRAPH = "taso-like.graph"
+UNCHANGED = {GRAPH: "unchanged"}
+BODY = """c = Conv(x, w1) d = Conv(x, w2) p = Relu(c) q = Relu(d)
+    e = Conv(y, w1) f = Conv<pads = [1,1,1,1]>(y, w3) r = Relu(e) s = Relu(f)"""
+"""Two convolutions that can be one, and two that first need a larger kernel."""
+DATA = branches_file(BODY, "p, q, r, s")
+ASKED = RunRequest("branches", "taso-like@3", "generic-4x4", 28)
+"""Seven samples per cluster: rounds of three, three and one."""
+
+
+def report_of(request: RunRequest = ASKED, options: Mapping[str, str] | None = None) -> Report:
+    return run_report(DATA, replace(request, options=options or {}))
+
+
+def graph_option(report: Report) -> str:
+    options: Mapping[str, str] = report.contract["options"]  # type: ignore[assignment]
+    return options[GRAPH]
+
+
+def cycles_of(report: Report) -> int:
+    return int(str(report.contract["cycles"]))
+
+
+def decisions(report: Report, step: str) -> list[tuple[object, ...]]:
+    return [
+        (row["subject"], row["taken"], row["numbers"])
+        for row in report.tables["decisions"]
+        if row["step"] == step
+    ]
+
+
+STEPS = "0.0.0"
+"""A merge; a larger kernel, which is slower alone; the merge with it."""
+
+
+@cache
+def searched() -> Report:
+    return report_of(replace(ASKED, emit=("plan", "program")))
+
+
+def numbers_of(decision: tuple[object, ...]) -> dict[str, str]:
+    """Numbers of a decision by name."""
+    parts = str(decision[2]).split(", ")
+    return {name: value for name, _, value in (part.rpartition(" ") for part in parts)}
+
+
+def test_merges_are_found_and_a_larger_kernel_where_a_merge_follows() -> None:
+    """Convolutions that are one read their input once."""
+    plain, found = report_of(options=UNCHANGED), searched()
+    assert (graph_option(plain), graph_option(found)) == ("unchanged", STEPS)
+    assert decisions(plain, STEP) == decisions(plain, SEARCH) == []
+    assert decisions(found, STEP) == [
+        ("c + d", True, "convolutions 2, channels 16"),
+        ("e + f", True, "from 1x1, to 3x3"),
+        ("e + f", True, "convolutions 2, channels 12"),
+    ]
+    trials = decisions(found, SEARCH)
+    assert [taken for _, taken, _ in trials] == [True, True, True, False]
+    before = [int(numbers_of(trial)["cycles before"]) for trial in trials]
+    after = [int(numbers_of(trial)["cycles"]) for trial in trials]
+    assert before[0] == cycles_of(plain) and before[1:3] == after[:2]
+    assert after[2] == cycles_of(found)
+    assert after[0] < before[0] and after[1] > before[1] and after[2] < before[1]
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_a_trial_has_the_cycles_of_its_own_run(place: int) -> None:
+    """Rounds of three and of one sample, on the cluster that has most."""
+    numbers = numbers_of(decisions(searched(), SEARCH)[place])
+    assert cycles_of(report_of(options={GRAPH: numbers["step"]})) == int(numbers["cycles"])
+
+
+def test_the_found_steps_give_the_same_run_without_a_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Plan files differ in the decisions of the search alone."""
+    monkeypatch.setattr(chosen_graph, "search_graphs", None)
+    found, request = searched(), replace(ASKED, emit=("plan", "program"))
+    again = report_of(request, {GRAPH: STEPS})
+    assert again.text("program") == found.text("program")
+    assert again.contract["options"] == found.contract["options"]
+    plans = [read_plan(report.text("plan").encode(), "a plan") for report in (again, found)]
+    assert plans[0].origin == plans[1].origin
+    first, second = (plan.pinned_plan(3).record for plan in plans)
+    assert first is not None and second is not None
+    kept = tuple(each for each in second.decisions if each.step != SEARCH)
+    assert first == replace(second, decisions=kept)
+
+
+def test_a_plan_file_is_run_again_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It belongs to the found graph."""
+    monkeypatch.setattr(chosen_graph, "search_graphs", None)
+    request = replace(ASKED, plan=searched().text("plan"))
+    again = report_of(request, {GRAPH: STEPS})
+    assert cycles_of(again) == cycles_of(searched())
+    assert decisions(again, SEARCH) == decisions(searched(), SEARCH)
+    with pytest.raises(PlanError, match="the plan is for options"):
+        report_of(request)
+
+
+def test_two_runs_are_equal() -> None:
+    first, second = searched(), report_of(replace(ASKED, emit=("plan", "program")))
+    assert first.text("plan") == second.text("plan")
+    assert decisions(first, SEARCH) == decisions(second, SEARCH)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3])
+def test_the_budget_counts_graphs(budget: int) -> None:
+    """The second graph is faster than the unchanged one, the third is not."""
+    report = report_of(options={"taso-like.budget": str(budget)})
+    assert len(decisions(report, SEARCH)) == budget - 1
+    assert graph_option(report) == ("0" if budget > 1 else "unchanged")
+
+
+def test_without_alpha_no_slower_graph_is_changed_further() -> None:
+    report = report_of(options={"taso-like.alpha": "0"})
+    assert graph_option(report) == "0"
+
+
+@pytest.mark.parametrize("profile", ["generic-4x4", "stcp920", "goya"])
+def test_what_is_found_replays(profile: str) -> None:
+    contract = report_of(replace(ASKED, profile=profile, verify=True)).contract
+    found: dict[str, object] = dict(contract["verify"])  # type: ignore[call-overload]
+    assert found["ok"], found
+
+
+def test_a_model_that_is_refused_is_refused_as_without_a_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refusing(*_: object) -> object:
+        raise CapacityError("TOO_MANY_PIECES", "refused here")
+
+    monkeypatch.setattr(chosen_graph, "plan_for", refusing)
+    report = report_of()
+    assert graph_option(report) == "unchanged"
+    assert decisions(report, SEARCH) == []
+
+
+def test_a_refused_graph_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan_for = chosen_graph.plan_for
+
+    def refusing(*args: object) -> object:
+        plan = plan_for(*args)  # type: ignore[arg-type]
+        if "c/merged" in plan.semantics.graph.op_by_name:
+            raise CapacityError("TOO_MANY_PIECES", "refused here")
+        return plan
+
+    monkeypatch.setattr(chosen_graph, "plan_for", refusing)
+    report = report_of()
+    assert graph_option(report) == "1.1"
+    trials = decisions(report, SEARCH)
+    assert {trial[0] for trial in trials if REFUSED in str(trial[2])} == {"c + d"}
+
+
+def test_runs_of_a_comparison_share_the_unchanged_graph() -> None:
+    asked = [ASKED, replace(ASKED, strategy="tensorrt-like@3"), replace(ASKED, options=UNCHANGED)]
+    reports = list(run_reports(DATA, asked))
+    found, merged, plain = map(cycles_of, reports)
+    assert found < merged < plain
+    for key in ("macs", "lower_bound_s", "sub_graphs_fine", "compulsory_dram_bytes"):
+        assert len({report.contract[key] for report in reports}) == 1, key
+
+
+def test_passes_of_the_options() -> None:
+    assert TasoLike().import_passes == TasoLike(graph="unchanged").import_passes == ()
+    assert TasoLike(graph="3.0").import_passes == ("substitute:3.0",)
+    assert TasoLike().graph_budget is not None
+    assert TasoLike(graph="unchanged").graph_budget is TasoLike(graph="3.0").graph_budget is None
+
+
+@pytest.mark.slow
+def test_googlenet_is_never_slower_than_unchanged_or_merged() -> None:
+    """All nine modules are merged where each merge is faster, as `tensorrt-like` merges them."""
+    asked = RunRequest("light-inception_v1", "taso-like@1", "goya", 1, has_pictures=False)
+    requests = [
+        asked,
+        replace(asked, options=UNCHANGED),
+        replace(asked, strategy="tensorrt-like@1"),
+    ]
+    found, plain, merged = run_reports(load_sample(asked.model_name), requests)
+    assert cycles_of(found) <= min(cycles_of(plain), cycles_of(merged))
