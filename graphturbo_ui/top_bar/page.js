@@ -15,7 +15,7 @@ const OPTIONAL = [
   "plan_a", "plan_b", "set_a", "set_b", "chip_base", "chip_set", "chip_right", "compare", "measured",
 ];
 // Streamlit has these in the address at once, and those of `data.boxes`, which are What-if's.
-const SEEN = ["views", "present", "row", "result", "kind", "step", "knob"];
+const SEEN = ["views", "present", "row", "result", "kind", "step", "knob", "network"];
 const ONCE_STREAMLIT_IS_DONE_MS = 400;
 const OVERLAY_STYLE =
   "position:fixed;inset:0;z-index:2000000;display:none;align-items:center;" +

@@ -18,6 +18,9 @@ HEAR = """async (script) => {
   window.run = (chip, present) => {
     const choices = [["chip", [chip], chip === "a"]];
     if (present) choices.push(["present", ["1"], false]);
+    window.named(choices);
+  };
+  window.named = (choices) => {
     hear({ data: { choices, boxes: [] }, setTriggerValue: () => {} });
   };
 }"""
@@ -146,3 +149,14 @@ def test_an_address_that_is_corrected_while_it_loads_is_not_loaded_again(page: P
     run(page, "b")
     assert page.evaluate("window.isBefore")
     assert query(page) == "?other=1&chip=b"
+
+
+def test_a_name_that_a_page_has_left_out_does_not_come_back(page: Page) -> None:
+    """The naming of an earlier run comes late: the lecture's network is no longer chosen."""
+    write(page, "&network=yours")
+    page.evaluate("choices => window.named(choices)", [["network", ["yours"], False]])
+    write(page, "")
+    page.wait_for_timeout(NAMED_MS)
+    page.evaluate("choices => window.named(choices)", [])
+    page.wait_for_timeout(NAMED_MS)
+    assert query(page) == "?other=1"
