@@ -53,10 +53,16 @@ def test_a_name_opens_explore_with_that_strategy_as_b(visit: AppPage) -> None:
     assert "model=teaching-resnet" in visit.page.url
 
 
-def test_the_menu_leads_here_and_runs_can_be_cancelled_and_go_on(visit: AppPage) -> None:
-    visit.page.goto(f"{visit.address}/verification{LONG}")
+def test_the_menu_leads_here(visit: AppPage) -> None:
+    visit.page.goto(f"{visit.address}/verification{SMALL}")
     visit.rest()
-    visit.turn_to("Schedulers", "All strategies side by side")
+    visit.turn_to("Schedulers", "the fastest")
+    visit.rest()
+    assert "model=teaching-resnet" in visit.page.url
+
+
+def test_runs_are_cancelled_and_go_on(visit: AppPage) -> None:
+    visit.page.goto(f"{visit.address}/schedulers{LONG}")
     visit.page.get_by_role("button", name="Cancel").click()
     waiting = visit.page.locator(".st-key-schedulers_waiting")
     expect(waiting).to_contain_text("Not run: ")
@@ -64,3 +70,5 @@ def test_the_menu_leads_here_and_runs_can_be_cancelled_and_go_on(visit: AppPage)
     expect(visit.page.locator(".side-plot.empty").first).to_contain_text("not run")
     visit.page.get_by_role("button", name="Go on").click()
     expect(waiting).to_contain_text(re.compile(f"of {len(NAMES)}|queue"))
+    visit.page.get_by_role("button", name="Cancel").click()
+    visit.rest()
