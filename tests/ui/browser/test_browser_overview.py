@@ -388,6 +388,24 @@ def test_blocks_open_and_shut_by_a_click(opened: Open) -> None:
     assert len(screen.scene["rows"]) == rows
 
 
+def test_a_press_meets_no_veil(opened: Open) -> None:
+    """The veil is drawn again as the pointer moves; a press on it would be lost as a click."""
+    screen = opened(BERT)
+    screen.page.bring_to_front()
+    screen.size(1440, 900)
+    screen.clear()
+    screen.move(screen.layer_at(0, "a"))
+    screen.wait("root.querySelectorAll('.veil rect').length > 0")
+    last = screen.run("return view.scene.layers.length - 1")
+    x, y = screen.layer_at(last, "a")
+    assert screen.run(f"""return [...root.querySelectorAll('.veil rect')].some((rect) => {{
+      const box = rect.getBoundingClientRect();
+      return box.left <= {x} && {x} <= box.right && box.top <= {y} && {y} <= box.bottom;
+    }})"""), "the last layer is paler"
+    met = f"root.getRootNode().elementFromPoint({x}, {y})"
+    assert screen.run(f"return {met}.closest('.veil, .over') === null && root.contains({met})")
+
+
 def test_every_core_opens_its_view_at_the_lens(screen: Overview) -> None:
     screen.press("w", "w")
     lens = screen.scene["lens"]
