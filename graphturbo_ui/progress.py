@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, sleep
 
 from graphturbo_core.pipeline import Progress
 from graphturbo_ui.runs import Run
@@ -61,6 +61,22 @@ def bar(run: Run, name: str) -> Bar:
         _share(at, spent_s, left_s),
         f"**{_verb(at)} {name}** ({strategy}){_part(at)}{_left(left_s)} … {asked}",
     )
+
+
+def of_several(first: Run | None, name: str, done: int, count: int) -> Bar:
+    """The bar of `count` runs of which `done` are there and `first` is under way, called `name`."""
+    if first is None:
+        return Bar(done / max(1, count), "Waiting for a place in the server's queue")
+    shown = bar(first, name)
+    return Bar(min(1.0, (done + shown.share) / max(1, count)), shown.text)
+
+
+def pause(first: Run | None) -> None:
+    """Wait until the next poll, or until the run under way is there."""
+    if first is not None:
+        first.wait(POLL_SECONDS)
+    else:
+        sleep(POLL_SECONDS)
 
 
 def seconds_left(

@@ -167,7 +167,7 @@ def sampled_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, ..
 
 
 def is_as_told(outcome: Outcome, text: str) -> bool:
-    """Whether the page tells every refusal and variant of these runs, and no others of them.
+    """Whether the page names every refusal and variant of these runs, and no others of them.
 
     Of whole models on a chip that `is_cut` it may tell more: what all cores need, some may do
     without.

@@ -112,7 +112,11 @@ def _setting(found: Mapping[Key, Run], setting: Setting) -> Iterator[str]:
     ]
     traffic = [[f"`{name}`", *(_traffic(cells[chip, name]) for chip in CHIPS)] for name in COMPARED]
     yield Sheet(setting.name, ["time, share of the bound", *CHIPS], times).markdown()
-    yield Sheet("", ["DRAM bytes, kernels", *CHIPS], traffic).markdown().removeprefix("## \n\n")
+    yield (
+        Sheet("", ["DRAM bytes, kernels a cluster", *CHIPS], traffic)
+        .markdown()
+        .removeprefix("## \n\n")
+    )
     yield "".join(f"- {_winner(cells, chip, best[chip])}\n" for chip in CHIPS if best[chip])
 
 

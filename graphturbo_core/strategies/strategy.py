@@ -124,7 +124,7 @@ class Strategy(ABC):
 
     @property
     def evaluations(self) -> int:
-        """Most plans that it lowers and simulates; 0 for a strategy that simulates none."""
+        """Most plans that it simulates, for its progress; 0 where they are not counted."""
         return 0
 
     @property

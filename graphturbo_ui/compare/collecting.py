@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import sleep
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -11,7 +9,7 @@ from graphturbo_core.comparison.compared_run import MAX_NAME, ComparedRun, defau
 from graphturbo_core.comparison.from_report import figures_of
 from graphturbo_core.units import format_seconds
 from graphturbo_ui.jobs import Run, WorkerError, shared_desk
-from graphturbo_ui.progress import POLL_SECONDS, bar
+from graphturbo_ui.progress import Bar, of_several, pause
 from graphturbo_ui.session import compared, compared_link, run_state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.session.compared import WantedRun
@@ -99,20 +97,16 @@ def wait(place: DeltaGenerator) -> None:
             if compared.comparison() is not now:
                 st.rerun()
             first = run_state.compared().first
-            drawn.progress(*_progress(first))
-            if first is not None:
-                first.wait(POLL_SECONDS)
-            else:
-                sleep(POLL_SECONDS)
+            shown = _progress(first)
+            drawn.progress(shown.share, shown.text)
+            pause(first)
 
 
-def _progress(first: Run | None) -> tuple[float, str]:
+def _progress(first: Run | None) -> Bar:
     """Share of the asked runs that are there, and what is done now."""
     now = compared.comparison()
-    done = len(now.asked) - len(now.wanted)
-    shown = bar(first, f"run {done + 1} of {len(now.asked)}") if first is not None else None
-    share = (done + (shown.share if shown else 0.0)) / max(1, len(now.asked))
-    return min(1.0, share), shown.text if shown else "Waiting for a place in the server's queue"
+    done, count = len(now.asked) - len(now.wanted), len(now.asked)
+    return of_several(first, f"run {done + 1} of {count}", done, count)
 
 
 def cancel() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from time import sleep
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,7 +15,7 @@ from graphturbo_core.comparison.side_by_side.time_words import NamedRun
 from graphturbo_ui.compare.adding import other_strategies
 from graphturbo_ui.compare.collecting import FAULT
 from graphturbo_ui.jobs import Run, WorkerError, shared_desk
-from graphturbo_ui.progress import POLL_SECONDS, bar
+from graphturbo_ui.progress import Bar, of_several, pause
 from graphturbo_ui.session import query, run_state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.session.compared import WantedRun
@@ -124,22 +123,17 @@ def wait(place: DeltaGenerator, choices: Choices, now: Schedulers) -> None:
         while True:
             if len(collect(choices).waiting) < len(now.waiting):
                 st.rerun()
-            drawn.progress(*_progress(now))
             first = run_state.schedulers().first
-            if first is not None:
-                first.wait(POLL_SECONDS)
-            else:
-                sleep(POLL_SECONDS)
+            shown = _progress(first, now)
+            drawn.progress(shown.share, shown.text)
+            pause(first)
 
 
-def _progress(now: Schedulers) -> tuple[float, str]:
+def _progress(first: Run | None, now: Schedulers) -> Bar:
     """Share of the runs that are there, and what is done now."""
-    first = run_state.schedulers().first
     done, count = len(now.answers), len(now.wanted)
-    if first is None:
-        return done / count, "Waiting for a place in the server's queue"
-    shown = bar(first, f"{name_of(first.request.strategy)}, {done + 1} of {count}")
-    return min(1.0, (done + shown.share) / count), shown.text
+    name = name_of(first.request.strategy) if first is not None else ""
+    return of_several(first, f"{name}, {done + 1} of {count}", done, count)
 
 
 def _listed(names: Sequence[str]) -> str:

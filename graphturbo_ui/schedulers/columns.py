@@ -1,7 +1,7 @@
 """Strategies side by side as HTML: a column each, all on one axis of layers.
 
-A box is a kernel: down its layers, across its samples. Kernels too narrow for boxes are stripes,
-which say `many`. A hue is a part of the model, the same in every column.
+A box is a kernel: down its layers, across the pieces of its split. Too many pieces are stripes.
+A hue is a part of the model, the same in every column.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _label(now: Schedulers) -> str:
     """The picture for those who do not see it."""
     texts = (f"{run.name} {format_seconds(run.figures.latency_s)}, "
              f"{counted(run.figures.launches, 'kernel')}" for run in now.runs)  # fmt: skip
-    return f"Kernels of each strategy by layers and samples. Times: {'; '.join(texts)}."
+    return f"Kernels of each strategy by layers and pieces. Times: {'; '.join(texts)}."
 
 
 def _axis(parts: Sequence[ModelPart], window: tuple[int, int]) -> str:
@@ -265,7 +265,7 @@ def _across(now: Schedulers) -> str:
     clusters = max((each.picture.clusters for each in now.drawn if each.picture), default=0)
     if not clusters:
         return "across the pieces of its split"
-    return f"across the {clusters} clusters of the chip, which has fewer samples"
+    return f"across the chip's {clusters} clusters, since the batch has fewer samples"
 
 
 def _swatches(colours: Sequence[tuple[str, str]]) -> str:

@@ -16,7 +16,7 @@ from graphturbo_core.report.overview.hues import layers_of_groups
 from graphturbo_core.report.report import Report
 
 MOST_KERNELS = 24
-"""Kernels of one sub-graph that can be told apart; of more there is their number (our choice)."""
+"""Kernels of one sub-graph that are drawn one by one; of more, their number (our choice)."""
 WHOLE = (0.0, 1.0, 0.0, 1.0)
 
 Part = tuple[float, float, float, float]
@@ -37,7 +37,7 @@ class KernelStretch:
 
     @property
     def is_many(self) -> bool:
-        """Whether there are too many kernels to be told apart."""
+        """Whether there are too many kernels to draw each."""
         return self.kernels > MOST_KERNELS
 
 

@@ -211,7 +211,7 @@ BRANCHES = """c1 = Conv(x, w1) a1 = Relu(c1) d1 = Conv(a1, w5) e1 = Relu(d1)
     d2 = Conv(a1, w5) e2 = Relu(d2)
     t = Concat <axis = 1> (a1, a3, a5, e1, e2) p = GlobalMaxPool(t)
     u = Concat <axis = 1> (a2, a4) q = GlobalMaxPool(u) r = Neg(a6)"""
-"""Three convolutions of `x` are one, two others are one, one stays; two of `a1` are one."""
+"""Three convolutions of `x` are one, two others are one, one is alone; two of `a1` are one."""
 NAMES = {
     "c1/merged": "c1", "c1/slice": "c1", "a1": "", "d1/merged": "d1", "d1/slice": "d1", "e1": "",
     "c2/merged": "c2", "c2/slice": "c2", "a2": "", "c3/slice": "c3", "a3": "", "c4/slice": "c4",

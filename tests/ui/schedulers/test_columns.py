@@ -193,7 +193,7 @@ def test_the_key_says_what_the_width_stands_for() -> None:
     drawn = picture(stretch(0, 4))
     assert "across the pieces of its split." in html_of(of(answer("tvm@2", 1e-3, drawn)))
     idle = replace(drawn, clusters=4)
-    assert "across the 4 clusters of the chip" in html_of(of(answer("tvm@2", 1e-3, idle)))
+    assert "across the chip's 4 clusters" in html_of(of(answer("tvm@2", 1e-3, idle)))
 
 
 def test_a_stretch_of_two_layers_is_no_line() -> None:
