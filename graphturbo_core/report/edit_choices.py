@@ -84,6 +84,6 @@ def _neighbours(report: Report, group: int) -> set[int]:
 
 
 def _extents(node: GraphNodeRow) -> tuple[int, ...]:
-    """The sizes in `16x64x32x32`, of the last result; none where it has no axes."""
-    text = node["output_shape"].split(", ")[-1]
-    return tuple(int(part) for part in text.split("x") if part.isdigit())
+    """Sizes of the last result; none where it has no axes."""
+    shapes = node["output_shapes"]
+    return tuple(shapes[-1]) if shapes else ()

@@ -57,7 +57,8 @@ class Report:
       bindings  kernel, tensor, op, binding (nested list as text), axes, scope
       stalls    engine (label), kind, busy, data, address, channel, barrier, idle (cycles)
       ledger    memory (DRAM/GB), cause, bytes
-      graph_nodes*  index, op, op_type, layer, group (index), rank, x_fine, x_coarse, output_shape
+      graph_nodes*  index, op, op_type, layer, group (index), rank, x_fine, x_coarse,
+                output_shapes, weight_shapes (lists of sizes), attributes (text)
       graph_edges*  source, target (graph_nodes' index; -1: graph input), tensor, shape, bytes
       chip      key, value, source, is_assumption
       spaces*   index, memory (GB, LB data, LB weight; LB where it is one pool), core (-1: GB),

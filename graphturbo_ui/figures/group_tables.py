@@ -8,6 +8,7 @@ from typing import Literal
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.contract import split_axes
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.graph_rows import shapes_text
 from graphturbo_core.report.rows.group_rows import GroupRow
 from graphturbo_core.report.rows.run_rows import KernelRow
 from graphturbo_core.units import counted, format_bytes, format_seconds
@@ -153,7 +154,9 @@ def op_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str,
     return {
         "type": row["op_type"],
         "name": row["op"],
-        "output shape": row["output_shape"],
+        "output shape": shapes_text(row["output_shapes"]),
+        "weights": shapes_text(row["weight_shapes"]) or "none",
+        "attributes": row["attributes"] or "none",
         "layer": f"{layer['name']} ({layer['op_types']})",
         **_homes(selected, reports),
     }

@@ -17,8 +17,8 @@ EDGES = ((-1, 0), (0, 1), (1, 2), (2, 3), (1, 3), (3, 4))
 
 
 def chain(groups: tuple[int, ...] = GROUP) -> Report:
-    shapes = ("8x4", "8x4", "8x6", "8x4, 8x6", "8x1")
-    keys = ("index", "op", "layer", "group", "output_shape")
+    shapes = ([[8, 4]], [[8, 4]], [[8, 6]], [[8, 4], [8, 6]], [[8, 1]])
+    keys = ("index", "op", "layer", "group", "output_shapes")
     values = zip(range(5), [f"op{i}" for i in range(5)], LAYER, groups, shapes, strict=True)
     nodes = tuple(dict(zip(keys, row, strict=True)) for row in values)
     axes = {0: (0, 2), 1: (1, 3), 2: (-1, 1)}
@@ -84,7 +84,7 @@ def test_what_edits_changed_is_told():
 def test_the_extents_are_those_of_the_group_s_last_op():
     report = chain((0, 0, 0, 0, 1))
     nodes = tuple(
-        {**node, "output_shape": "x".join(str(at + 2) for _ in range(2))}
+        {**node, "output_shapes": [[at + 2, at + 2]]}
         for at, node in enumerate(report.tables["graph_nodes"])
     )
     found = edit_choices(replace(report, tables={**report.tables, "graph_nodes": nodes}), 0)

@@ -54,7 +54,8 @@ COLUMNS = {
     "stalls": "engine kind busy data address channel barrier idle",
     "ledger": "memory cause bytes",
     "graph_nodes": (
-        "index op op_type origin layer group rank part_rank x_fine x_coarse output_shape"
+        "index op op_type origin layer group rank part_rank x_fine x_coarse output_shapes "
+        "weight_shapes attributes"
     ),
     "graph_edges": "source target tensor shape bytes",
     "chip": "key value source is_assumption",

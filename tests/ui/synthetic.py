@@ -277,7 +277,9 @@ def _node(index, layers_per_group):
         "part_rank": 0,
         "x_fine": 0.0,
         "x_coarse": 0.0,
-        "output_shape": "[2, 64, 56, 56]",
+        "output_shapes": [[2, 64, 56, 56]],
+        "weight_shapes": [[64, 64, 3, 3]],
+        "attributes": "kernel_shape 3, 3",
     }
 
 

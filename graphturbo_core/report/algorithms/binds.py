@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from graphturbo_core.report.algorithms.splits import SIZES
 from graphturbo_core.report.canvases.canvas import Show
 from graphturbo_core.report.report import Report
 
@@ -23,7 +22,7 @@ def bind_picture(report: Report, show: Show) -> dict[str, object] | None:
     if not rows:
         return None
     nodes = {node["op"]: node for node in report.tables["graph_nodes"]}
-    axes_of = {op: len(SIZES.findall(node["output_shape"])) for op, node in nodes.items()}
+    axes_of = {op: max(map(len, node["output_shapes"]), default=0) for op, node in nodes.items()}
     layer_of = {op: node["layer"] for op, node in nodes.items()}
     group_of = {row["name"]: row["group"] for row in report.tables["kernels"]}
     place = {row["name"]: row["index"] for row in report.tables["groups"]}

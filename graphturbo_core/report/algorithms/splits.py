@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,6 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.group_rows import GroupRow
 from graphturbo_core.report.rows.split_rows import SplitRow
 
-SIZES = re.compile(r"\d+")
 Shape = list[int]
 _ByAxis = Mapping[int, SplitRow]
 
@@ -58,10 +56,8 @@ def _rows(report: Report) -> Mapping[tuple[str, int], _ByAxis]:
 
 
 def _shapes(report: Report) -> Mapping[int, Shape]:
-    return {
-        node["layer"]: [int(size) for size in SIZES.findall(node["output_shape"])]
-        for node in report.tables["graph_nodes"]
-    }
+    nodes = report.tables["graph_nodes"]
+    return {node["layer"]: node["output_shapes"][-1] for node in nodes if node["output_shapes"]}
 
 
 def _likeness(report: Report, group: GroupRow, layers: Sequence[int], hue: int) -> object:

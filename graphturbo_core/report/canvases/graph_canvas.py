@@ -8,6 +8,7 @@ import numpy as np
 
 from graphturbo_core.report.canvases.canvas import Array, Show, column, pack
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.graph_rows import shapes_text
 from graphturbo_core.report.rows.layout import stacked
 
 
@@ -48,7 +49,7 @@ def _graph_run(
         "groups": _group_boxes(report, ranks, show),
         "ops": [show(row["op"]) for row in nodes],
         "op_types": [show(row["op_type"]) for row in nodes],
-        "op_shapes": [show(row["output_shape"]) for row in nodes],
+        "op_shapes": [show(shapes_text(row["output_shapes"])) for row in nodes],
         "layers": [show(row["name"]) for row in report.tables["layers"]],
         "tensors": [show(row["tensor"]) for row in inner],
         "shapes": [show(row["shape"]) for row in inner],

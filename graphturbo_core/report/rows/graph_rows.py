@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypedDict
 
 from graphturbo_core.ir.dtypes import element_bytes
-from graphturbo_core.ir.graph import Graph
+from graphturbo_core.ir.graph import AttributeValue, Graph, Op, TensorKind
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.layout import pane_places, preferred_places, ranks, stacked
 
+MAX_ITEMS = 8
+"""Items of an attribute that its text names."""
+
 
 class GraphNodeRow(TypedDict):
-    """One op; `layer` and `group` are indices of their tables."""
+    """One op; `layer` and `group` are indices of their tables.
+
+    `output_shapes`: of its results, in order. `weight_shapes`: of the weights that it reads.
+    `attributes`: as the model gives them, `kernel_shape 3, 3; strides 2, 2`.
+    """
 
     index: int
     op: str
@@ -24,7 +31,9 @@ class GraphNodeRow(TypedDict):
     part_rank: int
     x_fine: float
     x_coarse: float
-    output_shape: str
+    output_shapes: list[list[int]]
+    weight_shapes: list[list[int]]
+    attributes: str
 
 
 class GraphEdgeRow(TypedDict):
@@ -70,7 +79,9 @@ def node_rows(outcome: Outcome) -> Iterator[GraphNodeRow]:
             "part_rank": part[index],
             "x_fine": x_fine[index],
             "x_coarse": x_coarse[index],
-            "output_shape": ", ".join(shape_text(graph.tensors[t].shape) for t in op.outputs if t),
+            "output_shapes": _shapes(graph, filter(None, op.outputs)),
+            "weight_shapes": _shapes(graph, _weights(graph, op)),
+            "attributes": _attributes(op),
         }
 
 
@@ -88,9 +99,37 @@ def edge_rows(outcome: Outcome) -> Iterator[GraphEdgeRow]:
         }
 
 
-def shape_text(shape: tuple[int, ...]) -> str:
+def shape_text(shape: Sequence[int]) -> str:
     """Text of a shape: `16x64x56x56`; `scalar` for a scalar."""
     return "x".join(str(size) for size in shape) or "scalar"
+
+
+def shapes_text(shapes: Iterable[Sequence[int]]) -> str:
+    """Text of several shapes: `16x64x56x56, scalar`."""
+    return ", ".join(map(shape_text, shapes))
+
+
+def _shapes(graph: Graph, names: Iterable[str]) -> list[list[int]]:
+    return [list(graph.tensors[name].shape) for name in names]
+
+
+def _weights(graph: Graph, op: Op) -> Iterator[str]:
+    tensors = graph.tensors
+    return (name for name in op.inputs if name and tensors[name].kind is TensorKind.WEIGHT)
+
+
+def _attributes(op: Op) -> str:
+    return "; ".join(f"{name} {_value_text(op.attributes[name])}" for name in sorted(op.attributes))
+
+
+def _value_text(value: AttributeValue) -> str:
+    """A number, a name, or the first items of a list."""
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if not isinstance(value, tuple):
+        return str(value)
+    more = [f"{len(value) - MAX_ITEMS} more"] if len(value) > MAX_ITEMS else []
+    return ", ".join([*map(str, value[:MAX_ITEMS]), *more])
 
 
 def _inner_edges(graph: Graph) -> list[tuple[int, int]]:

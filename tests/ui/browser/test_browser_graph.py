@@ -150,7 +150,7 @@ def test_an_op_of_an_opened_sub_graph_is_selected_in_both_panes(shown: CanvasPag
     scene = shown.scene
     assert [box["op"] for box in scene["panes"][1]["ops"] if box["isMarked"]] == [7]
     assert scene["panes"][0]["marks"] == ["", "", "part", "", "", "", "", ""]
-    assert shown.said.startswith("selected: Relu op7 · [2, 64, 56, 56] · layer layer2 · A: ")
+    assert shown.said.startswith("selected: Relu op7 · 2x64x56x56 · layer layer2 · A: ")
     marked = op_of(scene, 1, 7)
     ring = shown.pixel(marked["x"] + marked["w"] / 2, marked["y"])
     assert ring == rgb(LIGHT["text-color"])

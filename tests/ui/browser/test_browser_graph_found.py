@@ -118,7 +118,7 @@ def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
     seen = scene["panes"][0]["ops"][2]
     number = seen["op"]
     assert told(*middle(seen)) == (
-        f"{('Conv', 'Relu', 'Add')[number % 3]} op{number} | [2, 64, 56, 56] | "
+        f"{('Conv', 'Relu', 'Add')[number % 3]} op{number} | 2x64x56x56 | "
         f"layer layer{number // 3} | A: sub-graph {number // 3 + 1} (g{number // 3 + 1}) | "
         "B: sub-graph " + (f"{number // 12 + 1} (g{number // 12 + 1})")
     )

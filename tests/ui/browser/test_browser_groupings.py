@@ -35,7 +35,13 @@ def test_a_selected_sub_graph_and_op_are_marked_in_the_other_run_and_explained(v
     scene = visit.await_scene(GRAPH, "scene.panes[1].opened.length === 1")
     click(visit, middle(scene["panes"][1]["ops"][2]))
     visit.await_scene(GRAPH, "scene.selected.kind === 'op'")
-    for fact in ("output shape", "sub-graph in A", "sub-graph in B"):
+    for fact in (
+        "output shape",
+        "weights",
+        "attributes",
+        "sub-graph in A",
+        "sub-graph in B",
+    ):
         expect(visit.page.get_by_text(f"{fact}:")).to_be_visible()
     visit.await_link("&selected=b-op-")
 

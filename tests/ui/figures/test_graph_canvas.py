@@ -36,5 +36,5 @@ def test_an_edge_brings_its_tensor_shape_and_bytes_and_an_op_its_shape_and_layer
     assert run["tensors"] == ["T1", "T2"]
     # 2 x 64 x 56 x 56 elements of 2 bytes
     assert list(arrays["0.edge_bytes"]) == [802_816.0, 802_816.0]
-    assert run["op_shapes"] == ["[2, 64, 56, 56]"] * 3
+    assert run["op_shapes"] == ["2X64X56X56"] * 3
     assert run["layers"] == ["LAYER0"]

@@ -97,7 +97,9 @@ def test_a_clicked_op_tells_its_sub_graph_in_both_runs():
     assert told == {
         "type": "Relu",
         "name": "op7",
-        "output shape": "[2, 64, 56, 56]",
+        "output shape": "2x64x56x56",
+        "weights": "64x64x3x3",
+        "attributes": "kernel_shape 3, 3",
         "layer": "layer2 (Conv+Relu+Add)",
         "sub-graph in A": "g3: 3 ops in 1 piece",
         "sub-graph in B": "g2: 6 ops in 8 pieces",
