@@ -86,12 +86,12 @@ def _groups(groups: Sequence[SavedGroup], layers: Sequence[SavedLayer]) -> tuple
 
 
 def parts_of_model(report: Report) -> list[ModelStage]:
-    """At most five parts of the model: the same for all runs whose layers have the same MACs.
+    """At most five parts of the model, the same for all runs of it.
 
-    The stages, the smallest joined. A layer counts by its share of the MACs plus its share of the
-    layers (our choice). Only a merged convolution changes these: it has the MACs of its branches.
+    The stages, the smallest joined. A layer counts by its share of the model's MACs plus its share
+    of the layers (our choice).
     """
-    macs = [row["macs"] for row in report.tables["layers"]]
+    macs = [row["model_macs"] for row in report.tables["layers"]]
     cost = [each / (sum(macs) or 1) + 1 / len(macs) for each in macs]
     return fewer(stages_of(report), HUES, cost)
 

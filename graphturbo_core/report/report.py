@@ -39,8 +39,9 @@ class Report:
                 samples, count, cycles (of one), is_drawn (the arrays describe this one)
       engines   index, kind, core, cores (that this one represents), label
       layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
-                start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
-                move_cycles, dma_cycles, matrix_utilization, window_s
+                start_s, end_s, macs, model_macs (of the undecomposed model at the whole batch),
+                dram_bytes, gb_bytes, matrix_cycles, vector_cycles, move_cycles, dma_cycles,
+                matrix_utilization, window_s
       roofs     one row, of one cluster: matrix_macs_per_s, vector_macs_per_s, dram_bytes_per_s,
                 gb_bytes_per_s
       groups    index, name, layers (that its ops belong to), ops, split_axis, pieces, along

@@ -132,4 +132,9 @@ def _whole_work(semantics: OpSemantics) -> list[Work]:
 
 def total_macs(sem: GraphSemantics) -> int:
     """Multiply-accumulates of the whole graph."""
-    return sum(work.macs for semantics in sem.by_op.values() for work in _whole_work(semantics))
+    return sum(map(op_macs, sem.by_op.values()))
+
+
+def op_macs(semantics: OpSemantics) -> int:
+    """Multiply-accumulates of all results of an op."""
+    return sum(work.macs for work in _whole_work(semantics))

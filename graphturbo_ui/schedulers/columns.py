@@ -63,7 +63,7 @@ def columns_html(now: Schedulers, choices: Choices, window: tuple[int, int]) -> 
     missing = "not run" if now.is_stopped else "waiting"
     sheet = Sheet(choices, min(times), max(times), window, missing)
     columns = "".join(
-        _column(sheet, strategy, _in_parts(now.answers.get(strategy), parts))
+        _column(sheet, strategy, now.answers.get(strategy))
         for strategy in (each.request.strategy for each in now.wanted)
     )
     label = safe_text(_label(now), Sink.HTML, 2000)
@@ -73,15 +73,6 @@ def columns_html(now: Schedulers, choices: Choices, window: tuple[int, int]) -> 
         f'<div class="side-grid">{_axis(parts, window)}{columns}</div>'
         f'<div class="side-keys">{_keys(parts, now)}</div></div>'
     )
-
-
-def _in_parts(
-    answer: SchedulerAnswer | None, parts: tuple[ModelPart, ...]
-) -> SchedulerAnswer | None:
-    """The answer with these parts of the model: a merged convolution may have moved an end."""
-    if answer is None or answer.picture is None:
-        return answer
-    return replace(answer, picture=replace(answer.picture, parts=parts))
 
 
 def _height(window: tuple[int, int]) -> int:

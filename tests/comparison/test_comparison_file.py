@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,23 @@ def test_time_by_part_sums_to_the_latency_and_every_strategy_has_the_same_parts(
     (found,) = titles
     assert found == tuple(part.title for part in parts_of_model(report_of("tvm@2")))
     assert len(found) > 1
+
+
+def test_the_parts_of_the_model_depend_on_no_computed_macs() -> None:
+    """Halos and merged convolutions change them."""
+    report = report_of("tvm@2")
+    stages = [
+        {"index": at, "title": f"s{at}", "first_layer": at, "last_layer": at}
+        for at in range(len(report.tables["layers"]))
+    ]
+    layers = [{**row, "macs": 10**12 * (row["index"] == 0)} for row in report.tables["layers"]]
+    tables: Any = {**report.tables, "stages": stages}
+    found = [
+        [(part.first, part.last) for part in parts_of_model(replace(report, tables=each))]
+        for each in (tables, {**tables, "layers": layers})
+    ]
+    assert len(found[0]) > 1
+    assert found[0] == found[1]
 
 
 def test_groups_have_each_layer_once() -> None:

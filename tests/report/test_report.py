@@ -40,7 +40,7 @@ COLUMNS = {
     "rounds": "samples count cycles is_drawn",
     "engines": "index kind core cores label",
     "layers": "index name op_types group lb_peak_bytes lb_mean_bytes gb_peak_bytes start_s end_s "
-    "macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "
+    "macs model_macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "
     "matrix_utilization window_s",
     "roofs": "matrix_macs_per_s vector_macs_per_s dram_bytes_per_s gb_bytes_per_s",
     "groups": "index name layers ops split_axis pieces along covered_ops peak_bytes why "
@@ -172,6 +172,7 @@ def test_layer_rows_sum_to_the_round() -> None:
     moved = number(report, "dram_read_bytes") + number(report, "dram_write_bytes")
     assert 4 * sum(int(row["dram_bytes"] or 0) for row in layers) == moved
     assert 4 * sum(int(row["macs"] or 0) for row in layers) == report.contract["macs"]
+    assert sum(row["model_macs"] for row in layers) == report.contract["macs"]
     busy = sum(int(r["busy"] or 0) for r in report.tables["stalls"] if r["kind"] == "matrix")
     assert sum(int(row["matrix_cycles"] or 0) for row in layers) == busy
 

@@ -217,6 +217,7 @@ def _layer(index, layers_per_group, cycles, layers):
         "start_s": seconds * index / layers,
         "end_s": seconds * (index + 1) / layers,
         "macs": 10**6,
+        "model_macs": 10**6,
         "dram_bytes": 2**20,
         "gb_bytes": 2**21,
         "matrix_cycles": 100,

@@ -13,6 +13,7 @@ from graphturbo_core.products.plan import Layer
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.memory import Memories
+from graphturbo_core.semantics.work import op_macs
 from graphturbo_core.sim.occupancy import layer_windows
 from graphturbo_core.units import seconds_from_cycles
 
@@ -35,6 +36,7 @@ class LayerRow(LayerEntry):
 
     index: int
     macs: int
+    model_macs: int
     dram_bytes: int
     gb_bytes: int
     matrix_cycles: int
@@ -50,8 +52,9 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[LayerRow]:
 
     `*_cycles`: busy cycles of all engines of the kind. `window_s`: total length of the layer's
     windows (first start to last end in each kernel). `matrix_utilization`: share of these windows
-    in which the matrix engines work. `group`: the group of the layer's first op; a strategy may
-    make groups smaller than a layer.
+    in which the matrix engines work. `macs`: computed, halos included. `model_macs`: those of the
+    undecomposed model at the whole batch, equal in all runs. `group`: the group of the layer's
+    first op; a strategy may make groups smaller than a layer.
     """
     plan, found, program = outcome.plan, memories.layers, outcome.program
     graph, clock_hz = plan.semantics.graph, outcome.hardware.clock_hz
@@ -60,6 +63,7 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[LayerRow]:
     crossing = {
         memory: _sums(program, _crossing(program, memory)) for memory in (Memory.DRAM, Memory.GB)
     }
+    in_model = _model_macs(outcome)
     window = _window_cycles(outcome)
     group_of = {op: group.name for group in reversed(plan.groups) for op in group.ops}
     for layer in plan.layers:
@@ -76,6 +80,7 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[LayerRow]:
             "start_s": seconds_from_cycles(int(found.start[at]), clock_hz),
             "end_s": seconds_from_cycles(int(found.end[at]), clock_hz),
             "macs": int(macs[at]),
+            "model_macs": in_model[at],
             "dram_bytes": int(crossing[Memory.DRAM][at]),
             "gb_bytes": int(crossing[Memory.GB][at]),
             "matrix_cycles": matrix,
@@ -92,6 +97,16 @@ def _op_types(graph: Graph, layer: Layer) -> Iterator[str]:
     """Types of the layer's ops in the undecomposed graph."""
     names = dict.fromkeys(graph.op_by_name[op].origin_name for op in layer.ops)
     return (graph.whole.op_by_name[name].op_type for name in names)
+
+
+def _model_macs(outcome: Outcome) -> list[int]:
+    """Per layer, the sum over its ops in the undecomposed model."""
+    plan = outcome.plan
+    layer_of = {op.origin_name: plan.layer_of_op[op.name] for op in plan.semantics.graph.ops}
+    found = [0] * len(plan.layers)
+    for name, semantics in outcome.model.by_op.items():
+        found[layer_of[name]] += op_macs(semantics)
+    return found
 
 
 def _sums(program: Program, values: IntArray) -> IntArray:

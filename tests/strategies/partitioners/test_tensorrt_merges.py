@@ -173,10 +173,14 @@ def test_runs_of_a_comparison_share_layers_and_the_plain_graph() -> None:
     reports = list(run_reports(data, asked))
     assert [report.contract["kernels"] for report in reports] == [2, 1, 2, 4, 1]
     tables = [
-        [(row["index"], row["name"], row["op_types"]) for row in report.tables["layers"]]
+        [
+            (row["index"], row["name"], row["op_types"], row["model_macs"])
+            for row in report.tables["layers"]
+        ]
         for report in reports
     ]
-    assert tables == [[(0, "c", "Conv+Relu"), (1, "d", "Conv+Relu")]] * len(asked)
+    macs = [4 * 81 * 8 * channels for channels in (6, 10)]
+    assert tables == [[(0, "c", "Conv+Relu", macs[0]), (1, "d", "Conv+Relu", macs[1])]] * len(asked)
     for key in ("macs", "lower_bound_s", "sub_graphs_fine", "compulsory_dram_bytes"):
         assert len({report.contract[key] for report in reports}) == 1, key
     imports = Imports(data)
@@ -189,7 +193,7 @@ def test_every_strategy_has_the_same_layers() -> None:
     names = [name for name, each in STRATEGIES.items() if not each.is_search]
     asked = [RunRequest("branches", name, "generic-4x4", 4) for name in names]
     found = {
-        name: [(row["name"], row["op_types"]) for row in report.tables["layers"]]
+        name: [(r["name"], r["op_types"], r["model_macs"]) for r in report.tables["layers"]]
         for name, report in zip(names, run_reports(branches_file(TWO), asked), strict=True)
     }
     assert set(map(str, found.values())) == {str(found["tvm"])}

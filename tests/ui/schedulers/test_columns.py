@@ -179,16 +179,6 @@ def test_the_table_has_a_tick_per_yes_and_its_source() -> None:
     assert EVIL not in html
 
 
-def test_all_columns_have_the_parts_of_the_first_one() -> None:
-    """A merged convolution has the MACs of its branches, so that a part may end elsewhere."""
-    moved = replace(
-        picture(stretch(0, 4)), parts=(ModelPart("stem", 0, 2), ModelPart("head", 3, 3))
-    )
-    html = html_of(of(answer("tvm@2", 1e-3, picture(stretch(0, 4))), answer("glow@2", 1e-3, moved)))
-    fills = [fill for _, fill in boxes(html)]
-    assert fills[0] == fills[1] == "linear-gradient(var(--g0) 0% 25%,var(--g1) 25% 100%)"
-
-
 def test_the_key_says_what_the_width_stands_for() -> None:
     drawn = picture(stretch(0, 4))
     assert "across the pieces of its split." in html_of(of(answer("tvm@2", 1e-3, drawn)))
