@@ -13,9 +13,10 @@ from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.pipeline import Imports, RunRequest
 from graphturbo_core.products.plan import Plan, Scope
-from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
+from graphturbo_core.strategies.steps.kernels import PlanCost
+from graphturbo_core.trial_cache import TrialCache
 
 CHIP = "generic-4x4"
 CONVOLUTION = "Conv <pads = [1,1,1,1]>"
@@ -116,7 +117,8 @@ PROBES = (
 )  # fmt: skip
 """Columns of the page, the smallest model that shows each."""
 QUESTIONS = (*(probe.question for probe in PROBES), "simulates schedules")
-"""The last one is answered by the number of plans that a strategy may simulate."""
+"""The last one is answered by the number of plans that a strategy simulates."""
+PROBED = (*(name for name, each in STRATEGIES.items() if not each.is_search), "graphturbo:plus")
 
 
 def model_of(probe: Probe) -> bytes:
@@ -134,22 +136,38 @@ def _chip() -> Hardware:
     return load_profile(CHIP)
 
 
-def plan_of(strategy: str, probe: Probe) -> Plan:
-    """The plan of a probe; with one sample, all clusters share the round."""
+@dataclass
+class CountedCost:
+    """Cost of plans by simulation, which counts the plans."""
+
+    cache: TrialCache
+    plans: int = 0
+
+    def __call__(self, plan: Plan) -> PlanCost | None:
+        """Cycles of a plan; None where it is refused."""
+        self.plans += 1
+        return self.cache.cost(plan)
+
+
+def plan_of(strategy: str, probe: Probe) -> tuple[Plan, bool]:
+    """The plan of a probe, and whether others were simulated.
+
+    With one sample, all clusters share the round.
+    """
     imports = Imports(model_of(probe))
     graph = imports.whole(RunRequest("probe", strategy, CHIP, probe.samples))
     clusters = _chip().clusters if probe.samples == 1 else 1
-    task = PlanTask(imports.semantics(graph), _chip(), "fp16", {}, clusters=clusters)
-    return plan_for(parse_strategy(strategy), task)
+    cost = CountedCost(TrialCache(imports.limits, None))
+    task = PlanTask(imports.semantics(graph), _chip(), "fp16", {}, clusters=clusters, cost=cost)
+    return plan_for(parse_strategy(strategy), task), cost.plans > 1
 
 
 def answers() -> Mapping[str, tuple[bool, ...]]:
-    """Per strategy that chooses no cluster batch by a search, the answers to `QUESTIONS`."""
-    chosen = {name: parse_strategy(name) for name, each in STRATEGIES.items() if not each.is_search}
-    return {
-        name: (
-            *(probe.is_met(plan_of(name, probe)) for probe in PROBES),
-            chosen_strategy(spec, {}).evaluations > 0,
-        )
-        for name, spec in chosen.items()
-    }
+    """Per strategy without a search and for `graphturbo:plus`, the answers to `QUESTIONS`."""
+    return {name: _answers(name) for name in PROBED}
+
+
+def _answers(strategy: str) -> tuple[bool, ...]:
+    found = [plan_of(strategy, probe) for probe in PROBES]
+    met = (probe.is_met(plan) for probe, (plan, _) in zip(PROBES, found, strict=True))
+    return *met, any(is_simulated for _, is_simulated in found)

@@ -47,12 +47,13 @@ def test_what_each_may_do() -> None:
         name: ", ".join(q for q, is_met in zip(QUESTIONS, met, strict=True) if is_met)
         for name, met in answers().items()
     }
-    own = found.pop("graphturbo")
+    own, beyond = (found.pop(name) for name in ("graphturbo", "graphturbo:plus"))
     assert found == EXPECTED
     missing = set(QUESTIONS) - set(own.split(", "))
     assert missing == {
         "an op in two kernels", "layers at once", "rewrites weights", "simulates schedules",
     }  # fmt: skip
+    assert beyond == f"{own}, simulates schedules"
 
 
 def test_times_winners_and_what_is_missing_by_hand() -> None:
