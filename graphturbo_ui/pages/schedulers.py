@@ -11,7 +11,7 @@ from graphturbo_ui.schedulers import collecting
 from graphturbo_ui.schedulers.below import abilities_html, head_html, why_html
 from graphturbo_ui.schedulers.collecting import Schedulers
 from graphturbo_ui.schedulers.columns import MOST_LAYERS, columns_html
-from graphturbo_ui.session import query, state
+from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.session.choices import Choices
 
 STYLE = Path(__file__).parents[1] / "schedulers" / "schedulers.css"
@@ -23,7 +23,10 @@ def show(choices: Choices) -> None:
     is_presenting = state.is_presenting()
     with st.container(key="schedulers_presenting" if is_presenting else "schedulers_page"):
         st.html(STYLE)
-        st.html(head_html(now, _setting(choices)))
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.html(head_html(now, _setting(choices)), width="stretch")
+            if not is_presenting:
+                _search_switch(is_searching=choices.best)
         place = st.empty()
         with st.container():  # each has its place, whether the list of layers is drawn or not
             st.html(columns_html(now, choices, _window(now)))
@@ -34,6 +37,18 @@ def show(choices: Choices) -> None:
         if found is not None and not is_presenting:
             st.html(abilities_html(found))
     collecting.wait(place, choices, now)
+
+
+def _search_switch(*, is_searching: bool) -> None:
+    """The button for the column of the search, which is Explore's third row too."""
+    st.button(
+        "Leave the search out" if is_searching else "Search a schedule",
+        key="schedulers_search", type="tertiary",
+        icon=":material/remove:" if is_searching else ":material/add:",
+        help="A column `best`: the fastest schedule of a search, which chooses how many samples a"
+        " cluster takes at once. It takes up to minutes. The switch is in Settings too.",
+        on_click=run_state.search_beside, kwargs={"is_wanted": not is_searching},
+    )  # fmt: skip
 
 
 def _setting(choices: Choices) -> str:

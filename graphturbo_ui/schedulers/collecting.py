@@ -12,7 +12,7 @@ from graphturbo_core.comparison.figures import RunFigures
 from graphturbo_core.comparison.from_report import figures_of
 from graphturbo_core.comparison.side_by_side.kernel_picture import KernelPicture, kernel_picture
 from graphturbo_core.comparison.side_by_side.time_words import NamedRun
-from graphturbo_ui.compare.adding import other_strategies
+from graphturbo_ui.compare.adding import other_strategies, search
 from graphturbo_ui.compare.collecting import FAULT
 from graphturbo_ui.jobs import Run, WorkerError, shared_desk
 from graphturbo_ui.progress import Bar, of_several, pause
@@ -70,7 +70,7 @@ def name_of(strategy: str) -> str:
 
 def collect(choices: Choices) -> Schedulers:
     """Take what is finished, and have more begun unless somebody stopped them."""
-    wanted = other_strategies(choices)
+    wanted = [*other_strategies(choices), *(search(choices) if choices.best else ())]
     keys = {each.key for each in wanted}
     shelf: dict[str, SchedulerAnswer] = run_state.scheduler_shelf(keys)
     is_stopped = run_state.are_schedulers_stopped()

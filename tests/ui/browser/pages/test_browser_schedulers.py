@@ -70,3 +70,20 @@ def test_runs_are_cancelled_and_go_on(visit: AppPage) -> None:
     expect(visit.page.locator(".side-plot.empty").first).to_contain_text("not run")
     visit.page.get_by_role("button", name="Go on").click()
     expect(waiting).to_contain_text(re.compile(f"of {len(NAMES)}|queue"))
+
+
+def test_the_search_has_a_column_once_somebody_asks(visit: AppPage) -> None:
+    """The switch is the address's, as Explore's third row is; leaving it out keeps the others."""
+    open_page(visit)
+    heads = visit.page.locator(".side-head a")
+    visit.page.get_by_role("button", name="Search a schedule").click()
+    expect(heads).to_have_text([*NAMES, "best"])
+    times = visit.page.locator(".side-time b")
+    expect(times).to_have_count(len(NAMES) + 1)
+    visit.page.mouse.move(0, 0)  # the button's help lies over the bar
+    visit.await_link("&best=true")
+    expect(visit.page.locator(".side-time").last).to_have_class(re.compile("best"))
+    visit.page.get_by_role("button", name="Leave the search out").click()
+    expect(heads).to_have_text(NAMES)
+    expect(times).to_have_count(len(NAMES))
+    expect(visit.page.get_by_role("button", name="Search a schedule")).to_be_visible()
