@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from graphturbo_core.errors import CapacityError, PlanError
-from graphturbo_core.frontend.passes.clean_up import SUBSTITUTE, decomposed
+from graphturbo_core.frontend.passes.clean_up import decomposed
 from graphturbo_core.graph_search.search import GraphTrial, SearchedGraph, search_graphs
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.option_fields import BETWEEN_STEPS
-from graphturbo_core.products.plan import Decision
+from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.recorder import Recorder
 from graphturbo_core.rounds import Imports, Rounds, divide, round_cycles
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.options import chosen_strategy
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
+from graphturbo_core.strategies.plan_files.record import recorded
+from graphturbo_core.strategies.planning import PlanTask, plan_for, target_of
 from graphturbo_core.strategies.registry import StrategySpec
-from graphturbo_core.strategies.strategy import GraphBudget
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost, Target
+from graphturbo_core.strategies.strategy import (
+    FoundSteps,
+    GraphBudget,
+    GraphChoice,
+    GraphRun,
+    Strategy,
+)
 from graphturbo_core.trial_cache import TrialCache
 
 SEARCH = "search for a graph"
@@ -30,35 +40,53 @@ REFUSED = "refused"
 
 @dataclass(frozen=True)
 class ChosenGraph:
-    """The request with the found graph, and a decision per simulated substitution."""
+    """The request with the found graph, the decisions that led to it, and plans by round size.
+
+    `plans`: where the search made those of the run; they have the decisions too.
+    """
 
     request: RunRequest
     decisions: tuple[Decision, ...] = ()
+    plans: Mapping[int, PinnedPlan] = field(default_factory=dict)
 
 
 def choose_graph(
     imports: Imports,
     request: RunRequest,
-    chosen: tuple[Graph, Hardware, StrategySpec, GraphBudget],
+    chosen: tuple[Graph, Hardware, StrategySpec, GraphBudget | GraphChoice],
     recorder: Recorder,
 ) -> ChosenGraph:
     """The request with the option of the budget set; the unchanged graph where it is refused.
 
     `chosen`: the graph is unchanged. Steps are searched on rounds of the largest size.
     """
-    budget = chosen[3]
-    tell = recorder.progress(SEARCH)
-    found = recorder.run(SEARCH, _search, _RoundCosts(imports, request, chosen[:3]), budget, tell)
-    steps = found.steps if found is not None else ()
-    options = {**request.options, budget.option: text_of(steps) or budget.unchanged}
-    return ChosenGraph(replace(request, options=options), _decisions(found))
+    search, tell = chosen[3], recorder.progress(SEARCH)
+    costs = _RoundCosts(imports, request, chosen[:3], search)
+    plans: dict[int, Plan] = {}
+    if isinstance(search, GraphBudget):
+        steps = recorder.run(SEARCH, _search, costs, search, tell)
+    else:
+        trials = _RoundTrials(costs, tell)
+        steps = recorder.run(SEARCH, search.choose, trials)
+        plans = trials.plans.get(steps.steps, {})
+    options = {**request.options, search.option: steps.steps or search.unchanged}
+    pinned = {size: _pinned(plan, steps.decisions) for size, plan in plans.items()}
+    return ChosenGraph(replace(request, options=options), steps.decisions, pinned)
+
+
+def _pinned(plan: Plan, decisions: tuple[Decision, ...]) -> PinnedPlan:
+    return PinnedPlan(recorded(replace(plan, decisions=(*decisions, *plan.decisions))))
 
 
 def _search(
     costs: _RoundCosts, budget: GraphBudget, tell: Callable[[int, int], None]
-) -> SearchedGraph | None:
-    graphs = costs.graphs
-    return search_graphs(graphs[max(graphs)], budget, costs.cycles, tell)
+) -> FoundSteps:
+    def cycles(steps: tuple[int, ...], graph: Graph) -> int | None:
+        del graph
+        return costs.cycles(text_of(steps))
+
+    found = search_graphs(costs.largest, budget, cycles, tell)
+    return FoundSteps(text_of(found.steps) if found else "", _decisions(found))
 
 
 def text_of(steps: tuple[int, ...]) -> str:
@@ -89,6 +117,7 @@ class _RoundCosts:
     imports: Imports
     request: RunRequest
     chosen: tuple[Graph, Hardware, StrategySpec]
+    search: GraphBudget | GraphChoice
 
     @cached_property
     def graphs(self) -> Mapping[int, Graph]:
@@ -100,36 +129,109 @@ class _RoundCosts:
         """Of the unchanged graph; no graph changes the division."""
         return divide(self.imports, self.request, self.chosen)
 
-    def cycles(self, steps: tuple[int, ...], graph: Graph) -> int | None:
+    @property
+    def largest(self) -> Graph:
+        """The unchanged graph of a round of the largest size."""
+        return self.graphs[max(self.graphs)]
+
+    def strategy(self, steps: str) -> Strategy:
+        """The strategy on the graph after these steps."""
+        return chosen_strategy(self.chosen[2], self._options(steps))
+
+    def _options(self, steps: str) -> Mapping[str, str]:
+        return {**self.request.options, self.search.option: steps or self.search.unchanged}
+
+    def cycles(self, steps: str) -> int | None:
         """Cycles of the graph after these steps; None where a round is refused."""
-        del graph
-        found: dict[int, int] = {}
+        return self.planned(steps, lambda cost: cost)[0]
+
+    def planned(
+        self, steps: str, count: Callable[[Cost], Cost]
+    ) -> tuple[int | None, dict[int, Plan]]:
+        """Cycles of the graph after these steps, and plans by round size; None: one is refused.
+
+        `count`: a cost function that counts the plans of another one.
+        """
+        plans: dict[int, Plan] = {}
+        cycles: dict[int, int] = {}
         for size, before in self.graphs.items():
-            cycles = self._round(before, text_of(steps))
+            cost = count(self.cache.cost)
+            try:
+                plans[size] = plan_for(self.chosen[2], self.task(before, steps, cost))
+                found = cost(plans[size])
+            except (CapacityError, PlanError):
+                found = None
             gc.collect()
-            if cycles is None:
-                return None
-            found[size] = cycles
-        return round_cycles(self._rounds.division, found)
+            if found is None:
+                return None, {}
+            cycles[size] = found.cycles
+        return round_cycles(self._rounds.division, cycles), plans
 
-    def _round(self, before: Graph, steps: str) -> int | None:
-        whole = self.imports.semantics(before)
-        graph = decomposed(before, (f"{SUBSTITUTE}:{steps}",))
-        semantics = whole if graph is before else analyse(graph, whole)
-        try:
-            cost = self._cache.cost(plan_for(self.chosen[2], self._task(semantics)))
-        except (CapacityError, PlanError):
-            return None
-        return None if cost is None else cost.cycles
-
-    def _task(self, semantics: GraphSemantics) -> PlanTask:
+    def task(self, before: Graph, steps: str, cost: Cost) -> PlanTask:
+        """Inputs of planning the graph after these steps, with a cost function."""
         hardware, request = self.chosen[1], self.request
-        clusters = self._rounds.division.clusters_a_round
-        return PlanTask(semantics, hardware, request.dtype, request.options, clusters=clusters)
+        return PlanTask(
+            self._semantics(before, steps), hardware, request.dtype, self._options(steps),
+            clusters=self._rounds.division.clusters_a_round, cost=cost,
+        )  # fmt: skip
+
+    def _semantics(self, before: Graph, steps: str) -> GraphSemantics:
+        whole = self.imports.semantics(before)
+        graph = decomposed(before, self.strategy(steps).import_passes)
+        return whole if graph is before else analyse(graph, whole)
 
     @property
-    def _cache(self) -> TrialCache:
+    def cache(self) -> TrialCache:
         """A new one per plan: it keeps no graph, but shares the templates of kernels."""
         most = self.request.max_instructions
         kernels = self.imports.kernels
         return TrialCache(self.imports.limits, most, has_trace=False, kernels=kernels)
+
+
+@dataclass
+class _RoundTrials:
+    """Graphs of this run for a strategy that chooses among them: `GraphTrials`.
+
+    `plans`: by steps and round size, of the fastest graph so far.
+    """
+
+    costs: _RoundCosts
+    tell: Callable[[int, int], None]
+    plans: dict[str, dict[int, Plan]] = field(default_factory=dict)
+    _least: int | None = None
+    _done: int = 0
+    _most: int = 1
+
+    @property
+    def graph(self) -> Graph:
+        """The unchanged graph of a round of the largest size."""
+        return self.costs.largest
+
+    def expect(self, targets: int, candidates: int) -> None:
+        """Per candidate and round size: the plans of the strategy, and the chosen one again."""
+        plans = self.costs.strategy("").evaluations + 1
+        self._most = targets + candidates * len(self.costs.graphs) * plans
+
+    def target(self, steps: str) -> Target:
+        """A round of the largest size."""
+        task = self.costs.task(self.graph, steps, self._counted(self.costs.cache.cost))
+        return target_of(self.costs.strategy(steps), task)
+
+    def run(self, steps: str) -> GraphRun | None:
+        """A run on that graph; None where a round is refused."""
+        cycles, plans = self.costs.planned(steps, self._counted)
+        if cycles is None:
+            return None
+        if self._least is None or cycles < self._least:
+            self._least, self.plans = cycles, {steps: plans}
+        return GraphRun(cycles, plans[max(plans)])
+
+    def _counted(self, cost: Cost) -> Cost:
+        def counted(plan: Plan) -> PlanCost | None:
+            try:
+                return cost(plan)
+            finally:
+                self._done += 1
+                self.tell(self._done, self._most)
+
+        return counted
