@@ -76,7 +76,7 @@ def test_merged_pairs_of_independent_ops_by_hand() -> None:
 
 
 def test_the_file_has_the_mergeable_convolutions_of_the_paper() -> None:
-    """The largest set of each input: A has three convolutions, C three, D two, E three, two, two."""
+    """Largest sets: of three convolutions in A and C, of two in D, of three, two and two in E."""
     graph = imported(exported("inception_v3_ts"), ImportOptions("test", batch=1))
     largest = {each.run: len(each.ops) for each in convolution_sets(graph)}
     counts = [len(ops) for times, sets in BLOCKS.values() for ops in sets for _ in range(times)]
