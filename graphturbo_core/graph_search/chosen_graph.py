@@ -219,12 +219,25 @@ class _RoundTrials:
 
     def run(self, steps: str) -> GraphRun | None:
         """A run on that graph; None where a round is refused."""
-        cycles, plans = self.costs.planned(steps, self._counted)
+        simulated: list[tuple[Plan, PlanCost]] = []
+
+        def observed(cost: Cost) -> Cost:
+            counted = self._counted(cost)
+
+            def found_cost(plan: Plan) -> PlanCost | None:
+                found = counted(plan)
+                if found is not None:
+                    simulated.append((plan, found))
+                return found
+
+            return found_cost
+
+        cycles, plans = self.costs.planned(steps, observed)
         if cycles is None:
             return None
         if self._least is None or cycles < self._least:
             self._least, self.plans = cycles, {steps: plans}
-        return GraphRun(cycles, plans[max(plans)])
+        return GraphRun(cycles, tuple(simulated))
 
     def _counted(self, cost: Cost) -> Cost:
         def counted(plan: Plan) -> PlanCost | None:

@@ -48,10 +48,10 @@ class GraphBudget:
 
 @dataclass(frozen=True, slots=True)
 class GraphRun:
-    """Cycles of a run on one of several graphs, and the plan of its largest rounds."""
+    """Cycles of a run on one of several graphs, and all plans that it simulated, in order."""
 
     cycles: int
-    plan: Plan
+    simulated: tuple[tuple[Plan, PlanCost], ...] = ()
 
 
 class GraphTrials(Protocol):

@@ -7,7 +7,7 @@
 3. Two candidates are planned and simulated as the level does: no merges, and the merges with the
    least cycles of layers in turn.
 4. For level `both` on several clusters, a third one has the merged stages of the dynamic program
-   over stages of both kinds. Stages of groups have the cycles of the runs of step 3, or estimates.
+   over stages of both kinds. Stages of groups have simulated cycles from step 3, or estimates.
 5. The fastest candidate is taken, of equal ones the first. So `both` is never slower than `merge`
    or `parallel`.
 
@@ -25,7 +25,7 @@ from graphturbo_core.frontend.passes.substitutions import ConvolutionSet, convol
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import Limits
 from graphturbo_core.option_fields import BETWEEN_STEPS
-from graphturbo_core.products.plan import Decision
+from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.ios.block_cut import block_edges, blocks
 from graphturbo_core.strategies.ios.endings import Pruning, Stage
 from graphturbo_core.strategies.ios.merged_endings import (
@@ -35,7 +35,7 @@ from graphturbo_core.strategies.ios.merged_endings import (
 )
 from graphturbo_core.strategies.ios.stage_kernels import StageKernels, merged_kernels
 from graphturbo_core.strategies.ios.stage_times import StageTimes
-from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.kernels import PlanCost, Target
 from graphturbo_core.strategies.strategy import FoundSteps, GraphRun, GraphTrials
 
 UNCHANGED = "unchanged"
@@ -100,7 +100,7 @@ class MergeSearch:
         measured = [each for sets in graphs for each in self._measured(trials, sets, cycles)]
         runs = {merges: trials.run(text_of(merges)) for merges in ((), least_merges(measured))}
         if has_groups:
-            latency = _SimulatedStages(kernels, StageTimes(cycles, target.clusters), runs.values())
+            latency = SimulatedStages(kernels, StageTimes(cycles, target.clusters), runs.values())
             merges = self._of_stages(kernels, latency, measured)
             if merges not in runs:
                 runs[merges] = trials.run(text_of(merges))
@@ -122,7 +122,7 @@ class MergeSearch:
             yield replace(each, cycles=found, in_turn=apart)
 
     def _of_stages(
-        self, kernels: StageKernels, latency: _SimulatedStages, sets: Sequence[MergeableSet]
+        self, kernels: StageKernels, latency: SimulatedStages, sets: Sequence[MergeableSet]
     ) -> Merges:
         """Merged stages of the dynamic program; in a block that is too large the best in turn."""
         edges, found = kernels.edges, list[MergeableSet]()
@@ -138,7 +138,7 @@ class MergeSearch:
         self,
         edges: Sequence[tuple[int, int]],
         block: Sequence[int],
-        latency: _SimulatedStages,
+        latency: SimulatedStages,
         sets: Sequence[MergeableSet],
     ) -> Iterator[MergeableSet]:
         """Merged stages of a block.
@@ -159,8 +159,8 @@ class MergeSearch:
         yield from (by_ops[ops_of(stage)] for stage in best.schedule.stages if stage in best.merged)
 
 
-class _SimulatedStages:
-    """Cycles of stages of the unchanged graph: of a simulated run that has the stage, or estimated.
+class SimulatedStages:
+    """Cycles of stages of the unchanged graph: of the last simulated plan with it, or estimated.
 
     A stage is known by its layers: they determine its groups.
     """
@@ -168,20 +168,33 @@ class _SimulatedStages:
     def __init__(
         self, kernels: StageKernels, times: StageTimes, runs: Iterable[GraphRun | None]
     ) -> None:
-        """The first of several runs with the same stage counts."""
+        """`runs`: on any graph; stages with merged layers do not count."""
         self._times = times
         self._known: dict[tuple[int, ...], int] = {}
         layer_of = {layer.name: layer.index for layer in kernels.graph.layers}
-        decisions = (each for run in runs if run is not None for each in run.plan.decisions)
-        for each in decisions:
-            if each.step == STAGE_STEP and layer_of.keys() >= set(each.subject):
-                layers = tuple(sorted(layer_of[name] for name in each.subject))
-                self._known.setdefault(layers, int(each.numbers["cycles"]))
+        simulated = (each for run in runs if run is not None for each in run.simulated)
+        for plan, cost in simulated:
+            for names, cycles in _stages(plan, cost):
+                if layer_of.keys() >= set(names):
+                    self._known[tuple(sorted(layer_of[name] for name in names))] = cycles
 
     def __call__(self, stage: Stage) -> int:
         """Cycles of a stage."""
         known = self._known.get(ops_of(stage))
         return self._times(stage) if known is None else known
+
+
+def _stages(plan: Plan, cost: PlanCost) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Names of each stage's layers, and the cycles of its steps."""
+    steps = [plan.step_of(number) for number in range(len(plan.kernels))]
+    cycles = dict(zip(steps, cost.kernel_cycles, strict=True))
+    step_of = {
+        op: step for kernel, step in zip(plan.kernels, steps, strict=True) for op in kernel.ops
+    }
+    for each in plan.decisions:
+        if each.step == STAGE_STEP:
+            own = {step_of[name] for name in each.subject}
+            yield each.subject, sum(cycles[step] for step in own)
 
 
 def mergeable_sets(graph: Graph, kernels: StageKernels) -> list[MergeableSet]:

@@ -5,11 +5,23 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import combinations
+from types import SimpleNamespace
+from typing import cast
 
 from graphturbo_core.frontend.passes.substitutions import ConvolutionSet
+from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.ios import MergeLatencies, best_merged_schedule
 from graphturbo_core.strategies.ios.endings import Pruning, Stage
-from graphturbo_core.strategies.ios.merge_search import MergeableSet, least_merges
+from graphturbo_core.strategies.ios.merge_search import (
+    STAGE_STEP,
+    MergeableSet,
+    SimulatedStages,
+    least_merges,
+)
+from graphturbo_core.strategies.ios.stage_kernels import StageKernels
+from graphturbo_core.strategies.ios.stage_times import StageTimes
+from graphturbo_core.strategies.steps.kernels import PlanCost
+from graphturbo_core.strategies.strategy import GraphRun
 
 IN_TURN = 100
 """Cycles of each layer."""
@@ -84,3 +96,31 @@ def test_it_is_the_least_sum_and_that_of_the_dynamic_program() -> None:
         assert best.schedule.total == 4 * IN_TURN - most, seed
         merges += len(found)
     assert merges > 200
+
+
+def run_of(steps: Sequence[Sequence[str]], cycles: Sequence[int]) -> GraphRun:
+    """A run that simulated one plan: layers of one op by step, each step a stage."""
+    numbered = [(name, step) for step, names in enumerate(steps) for name in names]
+    plan = SimpleNamespace(
+        kernels=[SimpleNamespace(ops=(name, f"{name} relu")) for name, _ in numbered],
+        step_of=lambda number: numbered[number][1],
+        decisions=[Decision(STAGE_STEP, "", tuple(names), True, {}) for names in steps],
+    )
+    cost = PlanCost(sum(cycles), tuple(cycles[step] for _, step in numbered))
+    return GraphRun(cost.cycles, ((cast("Plan", plan), cost),))
+
+
+def test_a_stage_has_the_cycles_of_the_last_plan_with_it() -> None:
+    """`a` and `b` at once: 30, then 31. `c` alone: 7. All at once: estimated, 1 per layer."""
+    layers = [SimpleNamespace(name=name, index=index) for index, name in enumerate("abc")]
+    kernels = cast("StageKernels", SimpleNamespace(graph=SimpleNamespace(layers=layers)))
+    runs = [
+        run_of(["ab", "c"], (30, 7)),
+        None,
+        run_of(["ab", ["c/merged"]], (31, 50)),
+        run_of([["a", "b", "c/merged"]], (99,)),
+    ]
+    cycles = SimulatedStages(kernels, StageTimes([1, 1, 1], 2), runs)
+    assert cycles(((0,), (1,))) == 31
+    assert cycles(((2,),)) == 7
+    assert cycles(((0,), (1,), (2,))) == 2

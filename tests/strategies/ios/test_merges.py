@@ -228,8 +228,12 @@ def test_without_mergeable_convolutions_no_graph_is_simulated(level: str) -> Non
 
 
 def test_a_set_that_is_slower_is_not_merged() -> None:
-    """The fire modules with most channels; zeros around 1x1 make nine times the work."""
+    """The fire modules with most channels; zeros around 1x1 make nine times the work.
+
+    Sets 0, 3, 6 and 9 are no candidates: the layer of their bypass adds another value.
+    """
     rows = decisions(report_of("squeezenet", "ios:merge"), MERGE_STEP)
+    assert [numbers_of(row)["step"] for row in rows] == ["1", "2", "4", "5", "7", "8", "10", "11"]
     slower = [row for row in rows if row["rule"] == RULE_SLOWER]
     assert slower and not any(row["taken"] for row in slower)
     for row in rows:
