@@ -77,8 +77,8 @@ def rounds_of(
         on_done = recorder.progress(CHOOSE)
         return recorder.run(CHOOSE, choose_rounds, imports, request, chosen, on_done)
     found = ChosenGraph(request)
-    if strategy.graph_budget is not None and not request.plan:
-        found = choose_graph(imports, request, (*chosen, strategy.graph_budget), recorder)
+    if strategy.graph_search is not None and not request.plan:
+        found = choose_graph(imports, request, (*chosen, strategy.graph_search), recorder)
         request = found.request
         strategy = chosen_strategy(spec, request.options)
         chosen = imports.whole(request), *chosen[1:]

@@ -149,7 +149,7 @@ class Strategy(ABC):
         return ()
 
     @property
-    def graph_budget(self) -> GraphBudget | GraphChoice | None:
+    def graph_search(self) -> GraphBudget | GraphChoice | None:
         """The search over graphs that comes before the plan, as a budget or the strategy's own."""
         return None
 

@@ -184,8 +184,8 @@ def test_runs_of_a_comparison_share_the_unchanged_graph() -> None:
 def test_passes_of_the_options() -> None:
     assert TasoLike().import_passes == TasoLike(graph="unchanged").import_passes == ()
     assert TasoLike(graph="3.0").import_passes == ("substitute:3.0",)
-    assert TasoLike().graph_budget is not None
-    assert TasoLike(graph="unchanged").graph_budget is TasoLike(graph="3.0").graph_budget is None
+    assert TasoLike().graph_search is not None
+    assert TasoLike(graph="unchanged").graph_search is TasoLike(graph="3.0").graph_search is None
 
 
 @pytest.mark.slow

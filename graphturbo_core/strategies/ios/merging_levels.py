@@ -74,7 +74,7 @@ class MergingLevels(Strategy):
         return (f"{MERGE_SETS}:{self.merged_graph}",) if is_changed else ()
 
     @property
-    def graph_budget(self) -> GraphChoice | None:
+    def graph_search(self) -> GraphChoice | None:
         """A search for merges, unless they are given."""
         if self.merged_graph != SEARCHED:
             return None

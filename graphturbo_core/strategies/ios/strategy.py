@@ -11,6 +11,9 @@ authors' program. A unit is a layer of Relay: a convolution with its activation.
    sequential and the greedy one among them. Our choice: the cycles of a stage depend a little on
    the stage before it, so that the least sum is not always the fastest.
 
+Levels that merge convolutions plan a graph that was chosen before (`merging_levels.py`). Where one
+cluster runs a round, layers and merged convolutions run one after the other.
+
 `Ios.departures` has what differs here.
 """
 

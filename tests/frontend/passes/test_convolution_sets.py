@@ -186,8 +186,10 @@ def test_many_convolutions_are_cut_into_runs(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_merged_convolution_is_in_no_set() -> None:
-    graph = merged(relus("Conv(x, w1)", "Conv(x, w2)"), "0")
-    assert convolution_sets(graph) == ()
+    """It reads the input of the third one, with no activation behind it either."""
+    body = "p = Conv(x, w1) q = Conv(x, w2) r = Conv(x, w1)"
+    assert len(convolution_sets(graph_of(body, "p, q, r"))) == 4
+    assert convolution_sets(merged(body, "0", "p, q, r")) == ()
 
 
 @pytest.mark.parametrize(

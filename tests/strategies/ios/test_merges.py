@@ -168,6 +168,22 @@ def test_the_found_steps_give_the_same_run_without_a_search(
     assert first == replace(second, decisions=kept)
 
 
+def test_each_candidate_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run has the plan of the chosen one, here the first of two."""
+    searched = ios.IosScheduler._searched
+    calls: list[object] = []
+
+    def counted(scheduler: ios.IosScheduler, *args: object) -> object:
+        calls.append(scheduler)
+        return searched(scheduler, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ios.IosScheduler, "_searched", counted)
+    report = run_report(squeezenet(), RunRequest("squeezenet", "ios:both@1", "stcp920", 1))
+    graphs = decisions(report, COMPARE_STEP)
+    assert (graphs[0]["subject"], graphs[0]["taken"]) == ("unchanged", True)
+    assert len(calls) == len(graphs) > 1
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_a_plan_file_is_run_again_without_a_search(
     chip: str, monkeypatch: pytest.MonkeyPatch
@@ -285,9 +301,9 @@ def test_the_search_says_how_far_it_is(level: str, batch: int, most: int, chip: 
 
 def test_passes_and_search_of_the_options() -> None:
     found = ios.Ios(level="both")
-    assert found.import_passes == () and found.graph_budget is not None
+    assert found.import_passes == () and found.graph_search is not None
     own = MergedGraph(graph="3.0")
     assert ios.Ios(level="both", both=own).import_passes == ("merge-sets:3.0",)
-    assert ios.Ios(level="both", both=own).graph_budget is None
+    assert ios.Ios(level="both", both=own).graph_search is None
     assert ios.Ios(level="parallel", both=own).import_passes == ()
-    assert ios.Ios(level="parallel").graph_budget is None
+    assert ios.Ios(level="parallel").graph_search is None
