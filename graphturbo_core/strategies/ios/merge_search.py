@@ -33,14 +33,12 @@ from graphturbo_core.strategies.ios.merged_endings import (
     best_merged_schedule,
     ops_of,
 )
-from graphturbo_core.strategies.ios.stage_kernels import StageKernels, merged_kernels
+from graphturbo_core.strategies.ios.stage_kernels import STAGE_STEP, StageKernels, merged_kernels
 from graphturbo_core.strategies.ios.stage_times import StageTimes
 from graphturbo_core.strategies.steps.kernels import PlanCost, Target
 from graphturbo_core.strategies.strategy import FoundSteps, GraphRun, GraphTrials
 
 UNCHANGED = "unchanged"
-STAGE_STEP = "stage"
-"""Step of a plan's decisions about its stages."""
 MERGE_STEP, COMPARE_STEP = "merge convolutions", "compare merges"
 RULE_MERGED = "these convolutions of one input are one in the fastest graph"
 RULE_SLOWER = "one convolution takes no fewer cycles than these one after the other"

@@ -14,8 +14,10 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from graphturbo_core.frontend.passes.clean_up import MERGE_SETS
+from graphturbo_core.limits import Limits
 from graphturbo_core.option_fields import steps
-from graphturbo_core.strategies.ios.merge_search import UNCHANGED
+from graphturbo_core.strategies.ios.endings import Pruning
+from graphturbo_core.strategies.ios.merge_search import UNCHANGED, MergeSearch
 from graphturbo_core.strategies.ios.stage_kernels import (
     StageKernels,
     layer_kernels,
@@ -23,7 +25,7 @@ from graphturbo_core.strategies.ios.stage_kernels import (
 )
 from graphturbo_core.strategies.plan_files.restore import Frame
 from graphturbo_core.strategies.steps.kernels import Target
-from graphturbo_core.strategies.strategy import FoundSteps, GraphChoice, GraphTrials, Strategy
+from graphturbo_core.strategies.strategy import GraphChoice, Strategy
 
 MERGE, BOTH = "merge", "both"
 SEARCHED = "search"
@@ -53,9 +55,14 @@ class MergingLevels(Strategy):
     merge: MergedGraph = SEARCHED_GRAPH
     both: MergedGraph = SEARCHED_GRAPH
 
+    @property
     @abstractmethod
-    def find_merges(self, trials: GraphTrials) -> FoundSteps:
-        """Search the merges of a model on a chip."""
+    def space(self) -> tuple[Pruning, Limits]:
+        """Limits of stages and blocks."""
+
+    @abstractmethod
+    def cycles_in_turn(self, target: Target, kernels: StageKernels) -> list[int] | None:
+        """Simulated cycles of each layer, one after the other; None where that is refused."""
 
     @property
     def is_merging(self) -> bool:
@@ -78,7 +85,8 @@ class MergingLevels(Strategy):
         """A search for merges, unless they are given."""
         if self.merged_graph != SEARCHED:
             return None
-        return GraphChoice(f"{self.level}.graph", UNCHANGED, self.find_merges)
+        search = MergeSearch(self.cycles_in_turn, *self.space, has_groups=self.level == BOTH)
+        return GraphChoice(f"{self.level}.graph", UNCHANGED, search)
 
     @property
     def frame(self) -> Frame:

@@ -26,6 +26,9 @@ from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.whole import op_sections, whole_groups, whole_sections
 
+STAGE_STEP = "stage"
+"""Step of a plan's decisions about its stages; the subjects are layers."""
+
 
 @dataclass(frozen=True)
 class StageKernels:

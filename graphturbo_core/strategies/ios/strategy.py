@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.option_fields import number
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.products.scheduling import Scheduling
@@ -34,9 +34,8 @@ from graphturbo_core.strategies.ios.best_stages import cheapest_stages
 from graphturbo_core.strategies.ios.block_cut import block_edges, blocks
 from graphturbo_core.strategies.ios.endings import Endings, Pruning, Stage, endings_of
 from graphturbo_core.strategies.ios.fixed_stages import GREEDY_GROUPS, greedy, sequential
-from graphturbo_core.strategies.ios.merge_search import STAGE_STEP, MergeSearch
 from graphturbo_core.strategies.ios.merging_levels import BOTH, MERGE, MergingLevels
-from graphturbo_core.strategies.ios.stage_kernels import StageKernels
+from graphturbo_core.strategies.ios.stage_kernels import STAGE_STEP, StageKernels
 from graphturbo_core.strategies.ios.stage_times import StageTimes
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.steps.assemble import (
@@ -47,7 +46,6 @@ from graphturbo_core.strategies.steps.assemble import (
 from graphturbo_core.strategies.steps.instances import instance_graph
 from graphturbo_core.strategies.steps.kernels import PlanCost, Target
 from graphturbo_core.strategies.steps.placement import Nearest
-from graphturbo_core.strategies.strategy import FoundSteps, GraphTrials
 
 LEVELS = MappingProxyType(
     {
@@ -112,12 +110,13 @@ class Ios(MergingLevels):
     s: int = number(MOST_GROUPS, (1, 16), "level parallel, both: most groups of a stage")
     trials: int = number(8, (1, 64), "level parallel, both: most simulated schedules per pruning")
 
-    def find_merges(self, trials: GraphTrials) -> FoundSteps:
-        """Search the merges of a model on a chip."""
-        pruning, has_groups = Pruning(self.r, self.s), self.level == BOTH
-        return MergeSearch(self._cycles_in_turn, pruning, IOS_LIMITS, has_groups)(trials)
+    @property
+    def space(self) -> tuple[Pruning, Limits]:
+        """Limits of stages and blocks."""
+        return Pruning(self.r, self.s), IOS_LIMITS
 
-    def _cycles_in_turn(self, target: Target, kernels: StageKernels) -> list[int] | None:
+    def cycles_in_turn(self, target: Target, kernels: StageKernels) -> list[int] | None:
+        """Simulated cycles of each layer, one after the other; None where that is refused."""
         return IosScheduler(self, target, kernels).cycles_in_turn()
 
     @property

@@ -13,12 +13,11 @@ from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.ios import MergeLatencies, best_merged_schedule
 from graphturbo_core.strategies.ios.endings import Pruning, Stage
 from graphturbo_core.strategies.ios.merge_search import (
-    STAGE_STEP,
     MergeableSet,
     SimulatedStages,
     least_merges,
 )
-from graphturbo_core.strategies.ios.stage_kernels import StageKernels
+from graphturbo_core.strategies.ios.stage_kernels import STAGE_STEP, StageKernels
 from graphturbo_core.strategies.ios.stage_times import StageTimes
 from graphturbo_core.strategies.steps.kernels import PlanCost
 from graphturbo_core.strategies.strategy import GraphRun
