@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.errors import CapacityError, PlanError
-from graphturbo_core.graph_search.chosen_graph import choose_graph
+from graphturbo_core.graph_search.chosen_graph import ChosenGraph, choose_graph
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.products.plan import Decision, Plan
@@ -76,14 +76,14 @@ def rounds_of(
     if strategy.chooses_cluster_batch and spec.cluster_batch is None and not request.plan:
         on_done = recorder.progress(CHOOSE)
         return recorder.run(CHOOSE, choose_rounds, imports, request, chosen, on_done)
-    decisions: tuple[Decision, ...] = ()
-    if strategy.graph_budget is not None and not request.plan:
-        found = choose_graph(imports, request, (*chosen, strategy.graph_budget), recorder)
-        request, decisions = found.request, found.decisions
+    found = ChosenGraph(request)
+    if strategy.graph_search is not None and not request.plan:
+        found = choose_graph(imports, request, (*chosen, strategy.graph_search), recorder)
+        request = found.request
         strategy = chosen_strategy(spec, request.options)
         chosen = imports.whole(request), *chosen[1:]
     rounds = recorder.run("divide the batch", divide, imports, request, chosen)
-    return ChosenRounds(request, spec, strategy, rounds, {}, decisions)
+    return ChosenRounds(request, spec, strategy, rounds, found.plans, found.decisions)
 
 
 def choose_rounds(

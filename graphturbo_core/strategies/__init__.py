@@ -13,7 +13,7 @@ In: GraphSemantics, Hardware, options, perhaps a plan file. Out: the Plan of one
 `graphturbo/`, `plus/`, `best/` and `tuned/` are the strategies. `plan_files/` records, restores and
 edits plans.
 
-`graph_search/` searches the graph of `taso-like` before the plan.
+`graph_search/` searches the graph of `taso-like`, `ios:merge` and `ios:both` before the plan.
 
 A strategy imports neither lowering nor simulator. `ios`, `plus`, `best` and `tuned` get a cost
 function in the Target (`Target.cost`): cycles of a round, None where the plan is refused. Other

@@ -7,13 +7,14 @@ command line, the app, plan files, the documents and the tests read that dict.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from graphturbo_core.hardware.memory_budget import MemoryBudget
-from graphturbo_core.products.plan import Binding, Plan
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.products.plan import Binding, Decision, Plan
 from graphturbo_core.products.scheduling import BY_LAYER, Scheduling
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.strategies.plan_files.restore import Frame
@@ -43,6 +44,51 @@ class GraphBudget:
     unchanged: str
     graphs: int
     percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRun:
+    """Cycles of a run on one of several graphs, and all plans that it simulated, in order."""
+
+    cycles: int
+    simulated: tuple[tuple[Plan, PlanCost], ...] = ()
+
+
+class GraphTrials(Protocol):
+    """Equivalent graphs of a model on a chip, for a strategy that chooses one by simulation.
+
+    Steps are those of the option that chooses the graph; "" is the unchanged graph.
+    """
+
+    @property
+    def graph(self) -> Graph:
+        """The unchanged graph of a round of the largest size."""
+
+    def expect(self, targets: int, candidates: int) -> None:
+        """Sets the most plans for the progress: one per target, and those of each candidate."""
+
+    def target(self, steps: str) -> Target:
+        """Such a round of the graph after these steps, with a cost function."""
+
+    def run(self, steps: str) -> GraphRun | None:
+        """A run on that graph; None where a round is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSteps:
+    """Steps of the chosen graph, "" for the unchanged one, and what decided."""
+
+    steps: str
+    decisions: tuple[Decision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChoice:
+    """A strategy's own choice among equivalent graphs; `option` gets its steps, or `unchanged`."""
+
+    option: str
+    unchanged: str
+    choose: Callable[[GraphTrials], FoundSteps]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +149,8 @@ class Strategy(ABC):
         return ()
 
     @property
-    def graph_budget(self) -> GraphBudget | None:
-        """Budget of the search over graphs that comes before the plan; None without a search."""
+    def graph_search(self) -> GraphBudget | GraphChoice | None:
+        """The search over graphs that comes before the plan, as a budget or the strategy's own."""
         return None
 
     @property

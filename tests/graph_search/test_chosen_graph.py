@@ -11,7 +11,7 @@ import pytest
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.graph_search import chosen_graph
+from graphturbo_core.graph_search import chosen_graph, round_costs
 from graphturbo_core.graph_search.chosen_graph import REFUSED, SEARCH
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
 from graphturbo_core.report.report import Report
@@ -150,14 +150,14 @@ def test_a_model_that_is_refused_is_refused_as_without_a_search(
     def refusing(*_: object) -> object:
         raise CapacityError("TOO_MANY_PIECES", "refused here")
 
-    monkeypatch.setattr(chosen_graph, "plan_for", refusing)
+    monkeypatch.setattr(round_costs, "plan_for", refusing)
     report = report_of()
     assert graph_option(report) == "unchanged"
     assert decisions(report, SEARCH) == []
 
 
 def test_a_refused_graph_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan_for = chosen_graph.plan_for
+    plan_for = round_costs.plan_for
 
     def refusing(*args: object) -> object:
         plan = plan_for(*args)  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ def test_a_refused_graph_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
             raise CapacityError("TOO_MANY_PIECES", "refused here")
         return plan
 
-    monkeypatch.setattr(chosen_graph, "plan_for", refusing)
+    monkeypatch.setattr(round_costs, "plan_for", refusing)
     report = report_of()
     assert graph_option(report) == "1.1"
     trials = decisions(report, SEARCH)
@@ -184,8 +184,8 @@ def test_runs_of_a_comparison_share_the_unchanged_graph() -> None:
 def test_passes_of_the_options() -> None:
     assert TasoLike().import_passes == TasoLike(graph="unchanged").import_passes == ()
     assert TasoLike(graph="3.0").import_passes == ("substitute:3.0",)
-    assert TasoLike().graph_budget is not None
-    assert TasoLike(graph="unchanged").graph_budget is TasoLike(graph="3.0").graph_budget is None
+    assert TasoLike().graph_search is not None
+    assert TasoLike(graph="unchanged").graph_search is TasoLike(graph="3.0").graph_search is None
 
 
 @pytest.mark.slow

@@ -176,6 +176,7 @@ def test_every_option_is_tried_above() -> None:
         ("tensorrt-like.residual", "off"), ("tensorrt-like.pointwise", "off"),
         ("tensorrt-like.horizontal", "off"),
         ("taso-like.graph", "unchanged"),  # tests/graph_search/test_chosen_graph.py
+        ("merge.graph", "unchanged"), ("both.graph", "unchanged"),  # ios/merges/
     }  # fmt: skip
     replayed = {(case[0], case[1]) for case in READINGS}
     assert tried == others - elsewhere - replayed

@@ -11,8 +11,8 @@
   constants with one row per sample.
 - `decompose.py`: layer norm and softmax as reductions and elementwise ops. `horizontal.py`:
   convolutions of one input and shape as one, with rewritten weights. `substitutions.py`: merged and
-  enlarged convolutions that a search chooses. They run after all others, if a strategy requires
-  them (`Strategy.import_passes`).
+  enlarged convolutions that a search chooses, one by one or in sets. They run after all others,
+  if a strategy requires them (`Strategy.import_passes`).
 - `rewrite.py`, `parts.py`: building blocks: a changed graph, ops that replace one op.
 
 A part of a decomposed op has its origin (`Op.origin`), and the new graph has the graph before

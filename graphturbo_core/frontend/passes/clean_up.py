@@ -29,7 +29,7 @@ from graphturbo_core.frontend.passes.structural import (
     remove_identity,
     remove_same_cast,
 )
-from graphturbo_core.frontend.passes.substitutions import substituted
+from graphturbo_core.frontend.passes.substitutions import merged_sets, substituted
 from graphturbo_core.frontend.passes.unroll import unroll_recurrent
 from graphturbo_core.ir.graph import Graph
 
@@ -71,8 +71,9 @@ EXTRA_PASSES = MappingProxyType(
     }
 )
 """Passes that run only if a strategy requires them: their graph is equivalent, but not smaller."""
-SUBSTITUTE = "substitute"
-"""An extra pass with an argument: `substitute:3.0` applies these steps (`substitutions.py`)."""
+SUBSTITUTE, MERGE_SETS = "substitute", "merge-sets"
+"""Extra passes with steps as argument, as in `substitute:3.0` (`substitutions.py`)."""
+PASSES_WITH_STEPS = MappingProxyType({SUBSTITUTE: substituted, MERGE_SETS: merged_sets})
 
 RESCALE_BATCH = "rescale-batch"
 
@@ -121,7 +122,10 @@ def decomposed(graph: Graph, names: Sequence[str]) -> Graph:
     found = graph
     for name in names:
         kind, has_argument, argument = name.partition(":")
-        found = substituted(found, argument) if has_argument else EXTRA_PASSES[kind](found)
+        if has_argument:
+            found = PASSES_WITH_STEPS[kind](found, argument)
+        else:
+            found = EXTRA_PASSES[kind](found)
     if any(op.origin for op in found.ops):
         return replace(found, undecomposed=graph)
     return graph if found.notes == graph.notes else found

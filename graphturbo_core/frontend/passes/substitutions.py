@@ -14,6 +14,13 @@ A merged convolution is not merged or enlarged again: all its subsets of three a
 once. The text of the pass joins indices of `substitutions` with dots, each in the graph after the
 steps before it; no text leaves the graph unchanged. Names are equal for equal graphs: the order
 of independent steps does not change the graph.
+
+A second text names sets of convolutions, each of which becomes one convolution (`merged_sets`):
+
+3. Sets: two or more convolutions of one input that differ in kernel and padding at most. Padding is
+   the largest one of the set on each side. Kernels are enlarged as in rule 2; with this padding all
+   have one shape, or the convolutions are no set. So all results have equal height and width.
+   Source: IOS (Ding et al., MLSys 2021), section 4: a stage with the strategy "operator merge".
 """
 
 from __future__ import annotations
@@ -44,6 +51,10 @@ from graphturbo_core.option_fields import BETWEEN_STEPS
 
 RULE_ENLARGED = "zeros around the weights give a kernel of another convolution's shape"
 
+MOST_IN_SET = 6
+"""Convolutions of one input among which sets are listed. More are cut into runs of so many, in the
+order of the graph (our choice: Inception-v3 has three, and n convolutions have 2^n - n - 1 sets).
+"""
 _PAIR = 2
 _WEIGHT_AXES = 2
 """Axes of a convolution's weights before those of its kernel."""
@@ -63,6 +74,20 @@ class Substitution:
     subject: tuple[str, ...]
     numbers: Mapping[str, int | str]
     look: str
+    kernel: tuple[int, ...] = ()
+    pads: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConvolutionSet:
+    """Convolutions that can become one convolution, by name in the order of the graph.
+
+    `run`: equal for sets of the same convolutions; two of them may share a convolution. `kernel`
+    and `pads`: of the merged convolution; empty where all have these already.
+    """
+
+    ops: tuple[str, ...]
+    run: int
     kernel: tuple[int, ...] = ()
     pads: tuple[int, ...] = ()
 
@@ -111,14 +136,14 @@ def substitutions(graph: Graph) -> tuple[Substitution, ...]:
     """
     found: list[Substitution] = []
     for ops in convolutions_by_input(graph).values():
-        traits = {op.name: traits_of(graph, op) for op in ops if not _is_merged(graph, op)}
+        traits = {op.name: traits_of(graph, op) for op in ops if not is_merged(graph, op)}
         able = [op for op in ops if op.name in traits and not traits[op.name].fault]
         found += _merges(graph, able, traits)
         found += _enlargements(graph, able, traits)
     return tuple(found)
 
 
-def _is_merged(graph: Graph, op: Op) -> bool:
+def is_merged(graph: Graph, op: Op) -> bool:
     """Whether a convolution's result is sliced into those of its parts."""
     readers = graph.consumers[op.outputs[0]]
     return bool(op.origin) and any(each.origin == op.origin for each in readers)
@@ -241,3 +266,84 @@ def _enlarged(parts: Parts, op: Op, match: Substitution) -> Op:
     attributes = {**kept, "kernel_shape": match.kernel, "pads": match.pads}
     inputs = op.inputs[0], wide, *op.inputs[2:]
     return replace(op, name=name, inputs=inputs, attributes=attributes, origin=op.origin_name)
+
+
+def convolution_sets(graph: Graph) -> tuple[ConvolutionSet, ...]:
+    """All sets of rule 3: by input in the order of the graph, small sets first.
+
+    Linear in the convolutions of the graph, but for the sets of each run of `MOST_IN_SET`.
+    """
+    found: list[ConvolutionSet] = []
+    runs = 0
+    for ops in convolutions_by_input(graph).values():
+        for able in _settable(graph, ops):
+            for first in range(0, len(able), MOST_IN_SET):
+                run = able[first : first + MOST_IN_SET]
+                for size in range(_PAIR, len(run) + 1):
+                    found += (_set_of(graph, ops, runs) for ops in combinations(run, size))
+                runs += len(run) > 1
+    return tuple(found)
+
+
+def _settable(graph: Graph, ops: Sequence[Op]) -> list[list[Op]]:
+    """Convolutions of one input, by all that must be equal in a set."""
+    alike: dict[tuple[object, ...], list[Op]] = {}
+    for op in ops:
+        traits = traits_of(graph, op)
+        if traits.fault or is_merged(graph, op):
+            continue
+        window = _window(graph, op, traits)
+        others = {RULE_KERNEL, RULE_PADDING} if window else set[str]()
+        equal = [text for rule, text in traits.by_rule.items() if rule not in others]
+        without_pads = _widened(window, (0,) * len(window.pads)) if window else ()
+        alike.setdefault((*equal, without_pads), []).append(op)
+    return list(alike.values())
+
+
+def _set_of(graph: Graph, ops: Sequence[Op], run: int) -> ConvolutionSet:
+    names = tuple(op.name for op in ops)
+    windows = [_window(graph, op, traits_of(graph, op)) for op in ops]
+    first = windows[0]
+    if first is None or len(set(windows)) == 1:
+        return ConvolutionSet(names, run)
+    pads = tuple(map(max, *(window.pads for window in windows if window is not None)))
+    return ConvolutionSet(names, run, _widened(first, pads), pads)
+
+
+def merged_sets(graph: Graph, text: str) -> Graph:
+    """The graph after the merges of a text: indices of `convolution_sets` with dots between them.
+
+    Raises:
+        OptionError: NO_SUBSTITUTION, there is no such set, or two sets share a convolution.
+    """
+    merged: dict[str, list[Op]] = {}
+    for each in sets_of(graph, text):
+        ops = [graph.op_by_name[name] for name in each.ops]
+        results = [op.outputs[0] for op in ops]
+        for op in ops if each.kernel else ():
+            if _window(graph, op, traits_of(graph, op)) != (each.kernel, each.pads):
+                names, kernels = (op.name,), (each.kernel, each.pads)
+                graph = applied(graph, Substitution(RULE_ENLARGED, names, (), {}, "", *kernels))
+        merged[results[0]] = [graph.producer[name] for name in results]
+    return merge_sets(graph, {ops[0].name: ops for ops in merged.values()}) if merged else graph
+
+
+def sets_of(graph: Graph, text: str) -> tuple[ConvolutionSet, ...]:
+    """The sets that a text names.
+
+    Raises:
+        OptionError: as `merged_sets`.
+    """
+    known, taken = convolution_sets(graph), set[str]()
+    found = []
+    for step in text.split(BETWEEN_STEPS) if text else ():
+        if int(step) >= len(known):
+            what = f"step {step} of {text!r} is not one of {len(known)} sets of convolutions"
+            raise OptionError("NO_SUBSTITUTION", what, change="search for the steps of this model")
+        each = known[int(step)]
+        if not taken.isdisjoint(each.ops):
+            what = f"step {step} of {text!r} shares a convolution with a step before it"
+            raise OptionError("NO_SUBSTITUTION", what, change="search for the steps of this model")
+        taken.update(each.ops)
+        found.append(each)
+    return tuple(found)

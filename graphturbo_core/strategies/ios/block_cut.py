@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
 from graphturbo_core.strategies.ios.dag import OpDag, op_dag
@@ -24,6 +24,12 @@ def blocks(edges: Iterable[tuple[int, int]], n: int) -> tuple[tuple[int, ...], .
     for is_chain, run in runs:
         joined += [tuple(op for (op,) in run)] if is_chain else run
     return tuple(joined)
+
+
+def block_edges(edges: Iterable[tuple[int, int]], block: Sequence[int]) -> list[tuple[int, int]]:
+    """Edges within a block, whose ops are numbered from 0 in the block's order."""
+    place = {op: at for at, op in enumerate(block)}
+    return [(place[a], place[b]) for a, b in edges if a in place and b in place]
 
 
 def _cuts(dag: OpDag) -> Iterator[int]:

@@ -11,6 +11,9 @@ authors' program. A unit is a layer of Relay: a convolution with its activation.
    sequential and the greedy one among them. Our choice: the cycles of a stage depend a little on
    the stage before it, so that the least sum is not always the fastest.
 
+Levels that merge convolutions plan a graph that was chosen before (`merging_levels.py`). Where one
+cluster runs a round, layers and merged convolutions run one after the other.
+
 `Ios.departures` has what differs here.
 """
 
@@ -23,17 +26,18 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.option_fields import number
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.strategies.ios.best_stages import cheapest_stages
-from graphturbo_core.strategies.ios.block_cut import blocks
+from graphturbo_core.strategies.ios.block_cut import block_edges, blocks
 from graphturbo_core.strategies.ios.endings import Endings, Pruning, Stage, endings_of
 from graphturbo_core.strategies.ios.fixed_stages import GREEDY_GROUPS, greedy, sequential
+from graphturbo_core.strategies.ios.merging_levels import BOTH, MERGE, MergingLevels
+from graphturbo_core.strategies.ios.stage_kernels import STAGE_STEP, StageKernels
 from graphturbo_core.strategies.ios.stage_times import StageTimes
-from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
-from graphturbo_core.strategies.layers.relay import relay_layers
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.steps.assemble import (
     Recipe,
     assemble_cluster_parallel,
@@ -42,23 +46,25 @@ from graphturbo_core.strategies.steps.assemble import (
 from graphturbo_core.strategies.steps.instances import instance_graph
 from graphturbo_core.strategies.steps.kernels import PlanCost, Target
 from graphturbo_core.strategies.steps.placement import Nearest
-from graphturbo_core.strategies.steps.whole import whole_groups, whole_sections
-from graphturbo_core.strategies.strategy import Strategy
 
 LEVELS = MappingProxyType(
     {
         "sequential": "one layer per stage",
         "greedy": "all layers that are ready, per stage",
         "parallel": "the stages of least cycles, by dynamic programming",
+        "merge": "one layer per stage, or one convolution that several have become",
+        "both": "stages as in parallel, and merged convolutions; the fastest simulated graph",
     }
 )
+WITH_GROUPS = frozenset({"parallel", BOTH})
+"""Levels whose stages may have several groups, by a search."""
 MOST_LAYERS, MOST_GROUPS = 3, 8
 REFUSED = 2**63
 """Cycles of a plan that is refused: any other one is taken before it."""
 WITHOUT_FENCE = Scheduling(has_fence=False, is_listed=False)
-STAGE_STEP = "stage"
 RULE_TOGETHER = "these layers run at once: the sum over all stages is the least"
 RULE_ALONE = "a stage of its own: with others the sum over all stages is not less"
+RULE_MERGED = "several convolutions of one input, merged: the fastest simulated graph has them so"
 RULE_FIXED = "no search: one layer, or all ready layers, per stage"
 ONE_CLUSTER = (
     "ios: one cluster runs each round, so its layers run one after the other. With fewer samples"
@@ -72,7 +78,7 @@ Listed = tuple[Endings, Sequence[tuple[int, Sequence[int]]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ios(Strategy):
+class Ios(MergingLevels):
     """Stages of layers; every result goes through DRAM."""
 
     name: ClassVar[str] = "ios"
@@ -87,7 +93,12 @@ class Ios(Strategy):
         "The fastest simulated schedule over all prunings up to (r, s) is taken, the sequential and"
         " the greedy one among them: the cycles of a stage depend a little on the one before it.",
         "Blocks with too many stages are scheduled greedily.",
-        "Convolutions are not merged: the levels Merge and Both of the paper are absent.",
+        "A merged convolution is sliced in its kernel, which has the activations too; one may be a"
+        " group of a stage.",
+        "Convolutions are merged if the smallest common kernel, with the largest padding, is the"
+        " same for all, and if all have a bias or none has.",
+        "The graph is merged before its stages are searched. The fastest of three is taken: without"
+        " merges, with the best ones in turn, and with those of the dynamic program.",
     )
     is_fine: ClassVar[bool] = True
     follows_edits: ClassVar[bool] = False
@@ -95,9 +106,18 @@ class Ios(Strategy):
     default_level: ClassVar[str] = "parallel"
 
     level: str = "parallel"
-    r: int = number(MOST_LAYERS, (1, 8), "level parallel: most layers of a group")
-    s: int = number(MOST_GROUPS, (1, 16), "level parallel: most groups of a stage")
-    trials: int = number(8, (1, 64), "level parallel: most simulated schedules per pruning")
+    r: int = number(MOST_LAYERS, (1, 8), "level parallel, both: most layers of a group")
+    s: int = number(MOST_GROUPS, (1, 16), "level parallel, both: most groups of a stage")
+    trials: int = number(8, (1, 64), "level parallel, both: most simulated schedules per pruning")
+
+    @property
+    def space(self) -> tuple[Pruning, Limits]:
+        """Limits of stages and blocks."""
+        return Pruning(self.r, self.s), IOS_LIMITS
+
+    def cycles_in_turn(self, target: Target, kernels: StageKernels) -> list[int] | None:
+        """Simulated cycles of each layer, one after the other; None where that is refused."""
+        return IosScheduler(self, target, kernels).cycles_in_turn()
 
     @property
     def scheduling(self) -> Scheduling:
@@ -107,7 +127,7 @@ class Ios(Strategy):
     @property
     def evaluations(self) -> int:
         """Most schedules whose cycles are asked for; fewer where a known one is chosen again."""
-        return 3 + len(self.prunings()) * self.trials if self.level == "parallel" else 1
+        return 3 + len(self.prunings()) * self.trials if self.level in WITH_GROUPS else 1
 
     def prunings(self) -> list[tuple[int, int]]:
         """All limits up to (r, s), of groups in powers of two: more is never worse."""
@@ -117,8 +137,7 @@ class Ios(Strategy):
 
     def plan(self, target: Target) -> Plan:
         """Schedule and assemble."""
-        graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-        return IosScheduler(self, target, graph).plan()
+        return IosScheduler(self, target, self.kernels(target)).plan()
 
 
 Made = tuple[tuple[Stage, ...], frozenset[Stage], int]
@@ -145,33 +164,39 @@ class IosScheduler:
 
     strategy: Ios
     target: Target
-    graph: LayerGraph
+    kernels: StageKernels
     listed: dict[tuple[int, int, int], Listed | None] = field(default_factory=dict)
     """By place of a block, r and s; None where the block is too large."""
 
     def plan(self) -> Plan:
         """The plan of the level; with one cluster the sequential one."""
-        count = len(self.graph.layers)
-        edges = self._edges()
-        in_turn = self._assembled(StageTimes([1] * count, 1), sequential(edges, count))
+        count, edges = len(self.graph.layers), self.kernels.edges
+        in_turn = self._in_turn()
         if self.target.clusters == 1:
             return replace(in_turn, notes=(*in_turn.notes, ONE_CLUSTER))
         cost = self._cost(in_turn)
         cycles = [1] * count if cost is None else self._by_layer(in_turn, cost)
         times = StageTimes(cycles, self.target.clusters)
-        if self.strategy.level == "sequential":
+        if self.strategy.level in ("sequential", MERGE):
             return self._assembled(times, sequential(edges, count))
         if self.strategy.level == "greedy":
             return self._assembled(times, greedy(edges, count))
         return self._searched(times, edges)
 
-    def _edges(self) -> list[tuple[int, int]]:
-        """Pairs of layers, of which the second reads the first."""
-        return [
-            (layer, reader)
-            for layer, readers in enumerate(self.graph.successors)
-            for reader in readers
-        ]
+    @property
+    def graph(self) -> LayerGraph:
+        """The layers that stages consist of."""
+        return self.kernels.graph
+
+    def _in_turn(self) -> Plan:
+        count = len(self.graph.layers)
+        return self._assembled(StageTimes([1] * count, 1), sequential(self.kernels.edges, count))
+
+    def cycles_in_turn(self) -> list[int] | None:
+        """Simulated cycles of each layer, one after the other; None where that is refused."""
+        plan = self._in_turn()
+        cost = self._cost(plan)
+        return None if cost is None else self._by_layer(plan, cost)
 
     def _cost(self, plan: Plan) -> PlanCost | None:
         return None if self.target.cost is None else self.target.cost(plan)
@@ -180,7 +205,7 @@ class IosScheduler:
         """Cycles of each layer's kernel in a plan of one kernel per step."""
         found = [0] * len(self.graph.layers)
         for kernel, cycles in zip(plan.kernels, cost.kernel_cycles, strict=True):
-            found[plan.groups[kernel.group].layers[0]] = cycles
+            found[kernel.group] = cycles
         return found
 
     def _searched(self, times: StageTimes, edges: Sequence[tuple[int, int]]) -> Plan:
@@ -236,8 +261,7 @@ class IosScheduler:
         searched: set[Stage] = set()
         wide = 0
         for block_place, block in enumerate(blocks(edges, len(self.graph.layers))):
-            place = {layer: at for at, layer in enumerate(block)}
-            own = [(place[a], place[b]) for a, b in edges if a in place and b in place]
+            own = block_edges(edges, block)
             listed = self._listed(block_place, own, len(block), pruning)
             if listed is None:
                 wide += 1
@@ -285,19 +309,18 @@ class IosScheduler:
 
     def _assembled(self, times: StageTimes, stages: Sequence[Stage]) -> Plan:
         """The plan of these stages, one kernel per layer."""
-        graph, target = self.graph, self.target
+        kernels, target = self.kernels, self.target
         recipe = Recipe(
             self.strategy.label,
-            graph.layers,
-            whole_groups(graph, range(len(graph.layers))),
+            kernels.units,
+            kernels.groups,
             Nearest.DRAM,
             scheduling=self.strategy.scheduling,
             decisions=tuple(self._decisions(times, stages, frozenset())),
         )
-        sections = whole_sections(graph)
         if target.clusters == 1:
-            return assemble_whole(target, recipe, sections)
-        instances = instance_graph(target.semantics, sections)
+            return assemble_whole(target, recipe, kernels.sections)
+        instances = instance_graph(target.semantics, kernels.sections)
         return assemble_cluster_parallel(target, recipe, instances, list(_steps(times, stages)))
 
     def _decisions(
@@ -309,6 +332,8 @@ class IosScheduler:
             is_shared = len(stage) > 1
             chosen = RULE_TOGETHER if is_shared else RULE_ALONE
             rule = chosen if stage in searched else RULE_FIXED
+            if not is_shared and self.kernels.merged.issuperset(layers):
+                rule = RULE_MERGED
             numbers: dict[str, int | float | str] = {
                 "stage": place,
                 "groups": len(stage),

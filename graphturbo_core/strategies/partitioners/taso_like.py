@@ -68,7 +68,7 @@ class TasoLike(Strategy):
         return (f"{SUBSTITUTE}:{self.graph}",) if is_changed else ()
 
     @property
-    def graph_budget(self) -> GraphBudget | None:
+    def graph_search(self) -> GraphBudget | None:
         """A search, unless the graph is given."""
         if self.graph != SEARCHED_GRAPH:
             return None

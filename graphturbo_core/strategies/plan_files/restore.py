@@ -40,7 +40,8 @@ class Frame:
 
     `is_by_op`: groups consist of ops, not of layers. `is_ordered`: Algorithm 3 or its
     breadth-first variant orders the instances. `is_partial`: a split axis must carry only to the
-    outputs of a group.
+    outputs of a group. `is_staged`: clusters share a round on chips too where they cannot
+    co-operate (`Hardware.can_cooperate`).
     """
 
     strategy: str
@@ -49,6 +50,7 @@ class Frame:
     scheduling: Scheduling
     is_breadth_first: bool = False
     is_partial: bool = False
+    is_staged: bool = False
 
 
 def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
@@ -74,7 +76,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         cuts = [(in_layers(section, unit_of), covered) for section, covered in cuts]
     instances = instance_graph(target.semantics, [section for section, _ in cuts])
     order = _order(instances, record.kernels)
-    check_shared(target, instances, order, shared)
+    check_shared(target, instances, order, shared, is_staged=frame.is_staged)
     kernels = restored_kernels(target, instances, order, record)
     layers = layers_of_model(target.semantics, units)
     groups = [

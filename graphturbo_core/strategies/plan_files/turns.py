@@ -37,16 +37,23 @@ class Turns:
 
 
 def check_shared(
-    target: Target, graph: InstanceGraph, order: Sequence[int], shared: Cooperation | None
+    target: Target,
+    graph: InstanceGraph,
+    order: Sequence[int],
+    shared: Cooperation | None,
+    *,
+    is_staged: bool,
 ) -> None:
     """Check that existing clusters run the instances, each in a later step than its producers.
+
+    `is_staged`: see `Frame`.
 
     Raises:
         PlanError: PLAN_RECORD.
     """
     if shared is None:
         return
-    most = target.clusters if target.hardware.can_cooperate else 1
+    most = target.clusters if is_staged or target.hardware.can_cooperate else 1
     if shared.clusters != most or most == 1:
         raise record_refused(f"{shared.clusters} clusters share the round, of {most}", "shared")
     try:

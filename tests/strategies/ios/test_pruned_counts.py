@@ -1,4 +1,4 @@
-"""Pairs of the whole of Inception-v3 under six prunings, as published."""
+"""Pairs of the whole of Inception-v3 under six prunings, as published; merged pairs by hand."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from graphturbo_core.strategies.ios import search_space
-from graphturbo_core.strategies.ios.endings import Pruning, endings_of
+from graphturbo_core.frontend.importer import ImportOptions
+from graphturbo_core.frontend.passes.substitutions import convolution_sets
+from graphturbo_core.strategies.ios import merged_pairs, search_space
+from tests.data.exports import exported
+from tests.models import imported
 from tests.strategies.ios import networks
 from tests.strategies.ios.networks import Drawing, Tensor
 
@@ -45,21 +48,36 @@ def drawn(block: Block) -> Drawing:
     return net
 
 
-def merged_stages(net: Drawing, mergeable: tuple[set[int], ...]) -> int:
-    """Over all states: last ops alone, and two or more last ops that can be one convolution."""
-    endings, count = endings_of(net.edges, net.n, Pruning()), 0
-    for state, _ in endings.states():
-        last = {endings.order[place] for place in endings.last_ops(state)}
-        sizes = [len(last & ops) for ops in mergeable]
-        count += len(last) + sum(2**size - 1 - size for size in sizes)
-    return count
-
-
 @pytest.mark.parametrize(("r", "s"), PUBLISHED)
 def test_pairs_under_a_pruning_are_as_published(r: int, s: int) -> None:
     pairs = 0
     for block, (times, mergeable) in BLOCKS.items():
         net = drawn(block)
         of_stages = search_space(net.edges, net.n, r, s).pairs
-        pairs += times * (of_stages + merged_stages(net, mergeable))
+        pairs += times * (of_stages + merged_pairs(net.edges, net.n, mergeable))
     assert pairs == PUBLISHED[r, s]
+
+
+def test_merged_pairs_of_a_fork_by_hand() -> None:
+    """0 -> 1, 0 -> 2. Last ops of {0, 1, 2}: 1 and 2; of {0, 1}: 1; of {0, 2}: 2; of {0}: 0.
+
+    Five single ops; 1 with 2 as one convolution is one more.
+    """
+    edges = [(0, 1), (0, 2)]
+    assert merged_pairs(edges, 3, ()) == 5
+    assert merged_pairs(edges, 3, [{1, 2}]) == 5 + 1
+    assert merged_pairs(edges, 3, [{0, 1}]) == 5
+
+
+def test_merged_pairs_of_independent_ops_by_hand() -> None:
+    """A state of k ops has k single ops and 2^k - 1 - k sets: 3 * 1, then 3 * 3, then 3 + 4."""
+    assert merged_pairs([], 3, [{0, 1, 2}]) == 3 + 9 + 7
+    assert merged_pairs([], 3, [{0, 1}]) == 3 + 3 * 2 + 1 + 3 + 1
+
+
+def test_the_file_has_the_mergeable_convolutions_of_the_paper() -> None:
+    """Largest sets: of three convolutions in A and C, of two in D, of three, two and two in E."""
+    graph = imported(exported("inception_v3_ts"), ImportOptions("test", batch=1))
+    largest = {each.run: len(each.ops) for each in convolution_sets(graph)}
+    counts = [len(ops) for times, sets in BLOCKS.values() for ops in sets for _ in range(times)]
+    assert sorted(largest.values()) == sorted(counts)
