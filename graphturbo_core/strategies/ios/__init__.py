@@ -7,6 +7,7 @@
 - `fixed_stages.py`: `sequential` and `greedy`, the schedules that IOS is compared with.
 - `block_cut.py`: `blocks`: the graph cut where a single tensor passes.
 - `stage_times.py`: StageTimes: the cycles of a stage, simulated or estimated.
+- `core_parts.py`: CoreTimes: the cores of one cluster divided among the groups of a stage.
 - `strategy.py`: `ios`: the stages of a model's layers on a chip's clusters, as a Plan.
 
 A stage is a tuple of groups, which run concurrently. A group is a tuple of ops, which run in

@@ -29,6 +29,12 @@ from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.strategies.ios.best_stages import cheapest_stages
 from graphturbo_core.strategies.ios.block_cut import blocks
+from graphturbo_core.strategies.ios.core_parts import (
+    CoreTimes,
+    assembled_on_cores,
+    core_times,
+    with_cores,
+)
 from graphturbo_core.strategies.ios.endings import Endings, Pruning, Stage, endings_of
 from graphturbo_core.strategies.ios.fixed_stages import GREEDY_GROUPS, greedy, sequential
 from graphturbo_core.strategies.ios.stage_times import StageTimes
@@ -60,9 +66,9 @@ STAGE_STEP = "stage"
 RULE_TOGETHER = "these layers run at once: the sum over all stages is the least"
 RULE_ALONE = "a stage of its own: with others the sum over all stages is not less"
 RULE_FIXED = "no search: one layer, or all ready layers, per stage"
-ONE_CLUSTER = (
-    "ios: one cluster runs each round, so its layers run one after the other. With fewer samples"
-    " than clusters, clusters share a round."
+IN_TURN = (
+    "ios: one cluster runs each round, and its cores cannot be divided among layers: there is one"
+    " core, or the cores share a matrix engine. So layers run one after the other."
 )
 TOO_WIDE = "ios: {count} block(s) are too large to search: all their ready layers share a stage"
 IOS_LIMITS = replace(DEFAULT_LIMITS, max_states=20_000, max_state_endings=30_000)
@@ -154,16 +160,27 @@ class IosScheduler:
         count = len(self.graph.layers)
         edges = self._edges()
         in_turn = self._assembled(StageTimes([1] * count, 1), sequential(edges, count))
-        if self.target.clusters == 1:
-            return replace(in_turn, notes=(*in_turn.notes, ONE_CLUSTER))
-        cost = self._cost(in_turn)
-        cycles = [1] * count if cost is None else self._by_layer(in_turn, cost)
-        times = StageTimes(cycles, self.target.clusters)
+        if self.target.clusters == 1 and self.strategy.level == "sequential":
+            return in_turn
+        times = self._times(in_turn)
+        if times is None:
+            return replace(in_turn, notes=(*in_turn.notes, IN_TURN))
         if self.strategy.level == "sequential":
             return self._assembled(times, sequential(edges, count))
         if self.strategy.level == "greedy":
             return self._assembled(times, greedy(edges, count))
         return self._searched(times, edges)
+
+    def _times(self, in_turn: Plan) -> StageTimes | None:
+        """Cycles of the layers on clusters, or on parts of the only one; None: it has no parts."""
+        if self.target.clusters == 1:
+            return core_times(self.target, self._recipe(), self.graph, self._layer_cycles)
+        return StageTimes(self._layer_cycles(in_turn)[0], self.target.clusters)
+
+    def _layer_cycles(self, plan: Plan) -> tuple[list[int], PlanCost | None]:
+        """Cycles of each layer in a plan of one kernel per step, and the plan's cost."""
+        cost = self._cost(plan)
+        return [1] * len(self.graph.layers) if cost is None else self._by_layer(plan, cost), cost
 
     def _edges(self) -> list[tuple[int, int]]:
         """Pairs of layers, of which the second reads the first."""
@@ -278,27 +295,32 @@ class IosScheduler:
         found: dict[Stage, int] = {}
         first = 0
         for stage in stages:
-            steps = max(map(len, times.queues(stage)))
+            steps = times.steps(stage)
             found[stage] = sum(by_step[step] for step in range(first, first + steps))
             first += steps
         return found
 
     def _assembled(self, times: StageTimes, stages: Sequence[Stage]) -> Plan:
-        """The plan of these stages, one kernel per layer."""
+        """The plan of these stages, one kernel per layer or per stage of parts of a cluster."""
         graph, target = self.graph, self.target
-        recipe = Recipe(
-            self.strategy.label,
-            graph.layers,
-            whole_groups(graph, range(len(graph.layers))),
-            Nearest.DRAM,
-            scheduling=self.strategy.scheduling,
-            decisions=tuple(self._decisions(times, stages, frozenset())),
-        )
+        decisions = tuple(self._decisions(times, stages, frozenset()))
+        recipe = replace(self._recipe(), decisions=decisions)
+        if isinstance(times, CoreTimes):
+            kernels = [kernel for stage in stages for kernel in times.kernels(stage)]
+            return assembled_on_cores(target, recipe, graph, kernels)
         sections = whole_sections(graph)
         if target.clusters == 1:
             return assemble_whole(target, recipe, sections)
         instances = instance_graph(target.semantics, sections)
         return assemble_cluster_parallel(target, recipe, instances, list(_steps(times, stages)))
+
+    def _recipe(self) -> Recipe:
+        """Choices of all plans of this model."""
+        groups = whole_groups(self.graph, range(len(self.graph.layers)))
+        return Recipe(
+            self.strategy.label, self.graph.layers, groups, Nearest.DRAM,
+            scheduling=self.strategy.scheduling,
+        )  # fmt: skip
 
     def _decisions(
         self, times: StageTimes, stages: Sequence[Stage], searched: frozenset[Stage]
@@ -316,7 +338,8 @@ class IosScheduler:
                 "cycles in turn": times.cycles_of(layers),
             }
             names = tuple(self.graph.layers[layer].name for layer in layers)
-            yield Decision(STAGE_STEP, rule, names, is_shared, numbers)
+            decision = Decision(STAGE_STEP, rule, names, is_shared, numbers)
+            yield with_cores(decision, times.cores_text(stage))
 
 
 def _block_cycles(times: StageTimes, block: Sequence[int], stage: Stage) -> int:
