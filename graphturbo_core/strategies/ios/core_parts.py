@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from graphturbo_core.products.plan import Decision, Group, Plan
@@ -25,20 +24,22 @@ from graphturbo_core.strategies.steps.whole import whole_sections
 MOST_PARTS = 8
 """Parts of a cluster's cores that branches share out: most branches of a kernel (our choice: the
 paper's pruning has eight groups per stage, and STCP920 has eight cores per cluster)."""
+MOST_MEASURED = MOST_PARTS.bit_length()
+"""Most plans that `core_times` evaluates."""
 
 
 @dataclass
 class CoreTimes(StageTimes):
     """Cycles of stages whose groups run at the same time on disjoint cores of one cluster.
 
-    `clusters`: most branches of a kernel. `cores`: of the cluster. `on_parts`: per number of parts,
-    in rising order, cycles of each layer's kernel on so many of the cores. `dram_cycles`: per
-    layer, cycles of its bytes at DRAM. `overhead`: launch and barrier of a kernel, in cycles.
-    `alone`: layers that need an engine or LB that all cores share; they run by themselves.
+    `clusters`: most branches of a kernel. `cores`: of the cluster. `on_parts`: of each layer, its
+    cycles on 0, 1, 2 ... parts of the cores, without launch and barrier. `dram_cycles`: per layer,
+    cycles of its bytes at DRAM. `overhead`: launch and barrier of a kernel, in cycles. `alone`:
+    layers that need an engine or LB that all cores share; they run by themselves.
     """
 
     cores: int = 1
-    on_parts: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    on_parts: Sequence[Sequence[int]] = ()
     dram_cycles: Sequence[int] = ()
     overhead: int = 0
     alone: frozenset[int] = frozenset()
@@ -95,30 +96,22 @@ class CoreTimes(StageTimes):
         """
         queues = replace(self, clusters=count).queues(tuple(groups))
         parts = [1] * count
+        cycles = [self._cycles(queue, 1) for queue in queues]
         for _ in range(self.clusters - count):
-            cycles = [self._cycles(queue, n) for queue, n in zip(queues, parts, strict=True)]
-            parts[cycles.index(max(cycles))] += 1
-        longest = max(self._cycles(queue, n) for queue, n in zip(queues, parts, strict=True))
+            longest = cycles.index(max(cycles))
+            parts[longest] += 1
+            cycles[longest] = self._cycles(queues[longest], parts[longest])
         moved = sum(self.dram_cycles[layer] for queue in queues for layer in queue)
         ends = accumulate(parts, initial=0)
         cores = pairwise(end * self.cores // self.clusters for end in ends)
         step = tuple(
             CoreBranch(queue, tuple(range(*own))) for queue, own in zip(queues, cores, strict=True)
         )
-        return self.overhead + max(round(longest), moved), step
+        return self.overhead + max(*cycles, moved), step
 
-    def _cycles(self, layers: Sequence[int], parts: int) -> Fraction:
-        """Cycles of layers on some parts of the cores, one after the other, without launches.
-
-        Between two simulated numbers of parts they follow a + b / parts.
-        """
-        if parts in self.on_parts:
-            return Fraction(sum(self.on_parts[parts][layer] - self.overhead for layer in layers))
-        below = max(known for known in self.on_parts if known < parts)
-        above = min(known for known in self.on_parts if known > parts)
-        few, many = self._cycles(layers, below), self._cycles(layers, above)
-        share = Fraction(above * (parts - below), parts * (above - below))
-        return few + (many - few) * share
+    def _cycles(self, layers: Sequence[int], parts: int) -> int:
+        """Cycles of layers on some parts of the cores, one after the other, without launches."""
+        return sum(self.on_parts[layer][parts] for layer in layers)
 
 
 def core_times(
@@ -138,29 +131,46 @@ def core_times(
         return None
     sections = whole_sections(graph)
     instances = instance_graph(target.semantics, sections)
-    on_parts: dict[int, Sequence[int]] = {}
+    simulated: dict[int, Sequence[int]] = {}
     dram_cycles: Sequence[int] = [0] * len(graph.layers)
     for count in sorted({parts, *(parts >> shift for shift in range(1, parts.bit_length()))}):
         used = tuple(range(count * cores // parts))
         steps = [(CoreBranch((layer,), used),) for layer in range(len(graph.layers))]
-        on_parts[count], cost = cycles_of(assemble_branches(target, recipe, instances, steps))
+        simulated[count], cost = cycles_of(assemble_branches(target, recipe, instances, steps))
         if cost is not None and cost.loads:
             dram_cycles = [load.dram_cycles for load in cost.loads]
     chip, sem = target.hardware, target.semantics
-    has_cost = target.cost is not None
+    overhead = 0 if target.cost is None else chip.launch_cycles + chip.barrier_cycles
+    per_layer = zip(*simulated.values(), strict=True)
     return CoreTimes(
-        on_parts[parts],
+        simulated[parts],
         parts,
         cores=cores,
-        on_parts=on_parts,
+        on_parts=[_by_parts(tuple(simulated), cycles, overhead) for cycles in per_layer],
         dram_cycles=dram_cycles,
-        overhead=(chip.launch_cycles + chip.barrier_cycles) * has_cost,
+        overhead=overhead,
         alone=frozenset(
             layer.index
             for layer in graph.layers
             if not (sem.cluster_ops | sem.passing_ops).isdisjoint(layer.ops)
         ),
     )
+
+
+def _by_parts(counts: Sequence[int], cycles: Sequence[int], overhead: int) -> list[int]:
+    """A layer's cycles without `overhead` on 0, 1, 2 ... parts, by those on rising `counts`.
+
+    Between two counts they follow a + b / parts (our choice: work that is divided, and the rest).
+    The entry of 0 parts is not used.
+    """
+    own = [max(0, each - overhead) for each in cycles]
+    found = [0] * counts[0] + [own[0]]
+    for (low, high), (few, many) in zip(pairwise(counts), pairwise(own), strict=True):
+        found += [
+            few + (many - few) * high * (parts - low) // (parts * (high - low))
+            for parts in range(low + 1, high + 1)
+        ]
+    return found
 
 
 def assembled_on_cores(

@@ -30,6 +30,7 @@ from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.strategies.ios.best_stages import cheapest_stages
 from graphturbo_core.strategies.ios.block_cut import blocks
 from graphturbo_core.strategies.ios.core_parts import (
+    MOST_MEASURED,
     CoreTimes,
     assembled_on_cores,
     core_times,
@@ -112,8 +113,11 @@ class Ios(Strategy):
 
     @property
     def evaluations(self) -> int:
-        """Most schedules whose cycles are asked for; fewer where a known one is chosen again."""
-        return 3 + len(self.prunings()) * self.trials if self.level == "parallel" else 1
+        """Most plans whose cycles are asked for; fewer where a known schedule is chosen again."""
+        if self.level == "sequential":
+            return 1
+        searched = 2 + len(self.prunings()) * self.trials if self.level == "parallel" else 0
+        return MOST_MEASURED + searched
 
     def prunings(self) -> list[tuple[int, int]]:
         """All limits up to (r, s), of groups in powers of two: more is never worse."""
