@@ -55,7 +55,8 @@ class CoreTimes(StageTimes):
         1. A group alone, and a group with a layer of `alone`, is a kernel per layer on all cores.
         2. The other groups are dealt out to branches of one kernel, from the longest group to the
            shortest, each to the branch with the fewest cycles.
-        3. Cores go to the branch that then is the longest, part after part.
+        3. Cores go to the branch that then is the longest, part after part; ties: to the one with
+           the fewest parts.
         4. The number of branches is that of the fewest estimated cycles; ties: the fewest branches.
         """
         if stage not in self._divided:
@@ -98,7 +99,7 @@ class CoreTimes(StageTimes):
         parts = [1] * count
         cycles = [self._cycles(queue, 1) for queue in queues]
         for _ in range(self.clusters - count):
-            longest = cycles.index(max(cycles))
+            longest = max(range(count), key=lambda at: (cycles[at], -parts[at]))
             parts[longest] += 1
             cycles[longest] = self._cycles(queues[longest], parts[longest])
         moved = sum(self.dram_cycles[layer] for queue in queues for layer in queue)
