@@ -34,7 +34,7 @@ STRATEGIES = tuple(
 )
 """Without searches: what `tuned` finds is made by `graphturbo`'s own steps, the tests of strategies
 replay some, and in a matrix of all models each cell would take minutes. And without `plus`, which
-is `full` where one cluster has the round to itself; levels of `ios` are equal then."""
+is `full` where one cluster has the round to itself. Of `ios` only the level that searches."""
 
 
 @cache

@@ -1,8 +1,10 @@
-"""`ios`: layers in stages, whose groups run at once on different clusters.
+"""`ios`: layers in stages, whose groups run at once on different clusters or cores.
 
 Source: "IOS: Inter-Operator Scheduler for CNN Acceleration", Ding et al., MLSys 2021, and the
 authors' program. A unit is a layer of Relay: a convolution with its activation.
 
+0. Where several clusters share a round, a group runs on a cluster. Where one cluster runs it, the
+   cores of the cluster are divided among the groups (`core_parts.py`).
 1. The layers are cut into blocks where a single tensor passes.
 2. In each block a dynamic program finds the stages with the least sum of cycles.
 3. The schedule is simulated. Its stages now have simulated cycles, and the program runs again
@@ -83,13 +85,21 @@ class Ios(Strategy):
     """Stages of layers; every result goes through DRAM."""
 
     name: ClassVar[str] = "ios"
-    doc: ClassVar[str] = "independent layers at once on different clusters, in stages (IOS)"
+    doc: ClassVar[str] = (
+        "independent layers at once on different clusters or cores, in stages (IOS)"
+    )
     source: ClassVar[str] = "IOS, Ding et al., MLSys 2021, and the authors' program"
     departures: ClassVar[tuple[str, ...]] = (
-        "Groups of a stage run on clusters, not on parts of a cluster. So they need rounds that"
-        " several clusters share, as with one sample; elsewhere layers run one after the other.",
-        "A group has no stream of its own: where a stage has more groups than clusters, some follow"
-        " each other on one cluster.",
+        "Where several clusters share a round, as with one sample, a group of a stage runs on a"
+        " cluster. Elsewhere it runs on a part of the cores of one cluster. If these share a matrix"
+        " engine (goya), layers run one after the other.",
+        "A group has no stream of its own: where a stage has more groups than clusters, or than"
+        " parts of a cluster (8 at most), some follow each other on the same cores.",
+        "On parts of a cluster, a stage of several groups is one kernel, with one launch. A group's"
+        " next layer may fetch weights while the layer before computes; its tensors go through"
+        " DRAM, as between kernels.",
+        "Cores are divided among groups by the simulated cycles of each layer on all, a half, a"
+        " quarter and an eighth of the cores. Other divisions are not evaluated.",
         "Clusters that run a stage wait for each other after each layer.",
         "The fastest simulated schedule over all prunings up to (r, s) is taken, the sequential and"
         " the greedy one among them: the cycles of a stage depend a little on the one before it.",

@@ -151,7 +151,7 @@ def test_branches_replay(chip: str, level: str) -> None:
     [
         "branches",
         "wired 1",
-        *(pytest.param(each, marks=SLOW) for each in ("squeezenet", "wired 2", "inception")),
+        *(pytest.param(each, marks=SLOW) for each in ("squeezenet", "wired 2")),
     ],
 )
 def test_branches_are_no_slower_than_layers_in_turn(model: str, chip: str) -> None:
