@@ -7,17 +7,19 @@ no instruction of a branch waits for bytes of another one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from graphturbo_core.lowering.assemble import NumberedKernel
+from graphturbo_core.lowering.assemble import IssueOrder, NumberedKernel, assemble
+from graphturbo_core.lowering.chip_numbering import ChipNumbering
+from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.instructions.schedule import KernelQueues
 from graphturbo_core.products.branches import KernelBranch, runs_with
 from graphturbo_core.products.plan import KernelPlan, Plan
-from graphturbo_core.products.program import IntArray
+from graphturbo_core.products.program import IntArray, Program
 
 
 def branch_plan(plan: Plan) -> Plan:
@@ -34,11 +36,17 @@ def branch_plan(plan: Plan) -> Plan:
     )
 
 
-def kernel_of_branches(plan: Plan) -> list[int]:
-    """The kernel of each kernel of `branch_plan`."""
-    return [
-        number for number, kernel in enumerate(plan.kernels) for _ in (kernel.branches or ((),))
-    ]
+def joined_program(
+    plan: Plan,
+    parts: Plan,
+    numbering: ChipNumbering,
+    kernels: Sequence[NumberedKernel],
+    found: tuple[Mapping[SharedKey, int], tuple[str, ...]],
+) -> Program:
+    """`assemble` of a plan; `kernels`: those of `parts`, its `branch_plan`."""
+    kernel_of = [n for n, kernel in enumerate(plan.kernels) for _ in (kernel.branches or ((),))]
+    issue = IssueOrder(kernel_of, _issued(parts.kernels, kernels, numbering.machine))
+    return assemble(plan, numbering, kernels, issue, found)
 
 
 def _parts(plan: Plan, kernel: KernelPlan) -> tuple[KernelPlan, ...]:
@@ -65,7 +73,7 @@ def _part(plan: Plan, kernel: KernelPlan, number: int, branch: KernelBranch) -> 
     )
 
 
-def issue_order(
+def _issued(
     kernels: Sequence[KernelPlan], numbered: Sequence[NumberedKernel], machine: Machine
 ) -> IntArray | None:
     """Rows of all kernels' sequences in the order of issue; None: one kernel after the other.

@@ -8,8 +8,7 @@ from typing import cast
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.lowering.assemble import IssueOrder, assemble
-from graphturbo_core.lowering.branches import branch_plan, issue_order, kernel_of_branches
+from graphturbo_core.lowering.branches import branch_plan, joined_program
 from graphturbo_core.lowering.caps import check_fewest, check_moves
 from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.emission.emit import Common, Room
@@ -194,5 +193,4 @@ def _lowered(whole: Plan, plan: Plan, attempt: _Attempt, known: KnownKernels) ->
     notes = [*fold_notes(machine), *notes_of(plan, placements, far, limits)]
     if attempt.is_longer:
         notes.append(longer_note(sum(len(kernel.order) for kernel in kernels), cap))
-    issue = IssueOrder(kernel_of_branches(whole), issue_order(plan.kernels, kernels, machine))
-    return assemble(whole, numbering, kernels, issue, (far.offsets, tuple(notes)))
+    return joined_program(whole, plan, numbering, kernels, (far.offsets, tuple(notes)))

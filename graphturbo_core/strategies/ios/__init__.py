@@ -8,6 +8,7 @@
 - `block_cut.py`: `blocks`: the graph cut where a single tensor passes.
 - `stage_times.py`: StageTimes: the cycles of a stage, simulated or estimated.
 - `core_parts.py`: CoreTimes: the cores of one cluster divided among the groups of a stage.
+- `stage_plans.py`: StagePlans: stages to a Plan, on clusters or on parts of the cores of one.
 - `strategy.py`: `ios`: the stages of a model's layers on a chip's clusters, as a Plan.
 
 A stage is a tuple of groups, which run concurrently. A group is a tuple of ops, which run in

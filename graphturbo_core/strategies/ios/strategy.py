@@ -31,27 +31,14 @@ from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.strategies.ios.best_stages import cheapest_stages
 from graphturbo_core.strategies.ios.block_cut import blocks
-from graphturbo_core.strategies.ios.core_parts import (
-    MOST_MEASURED,
-    CoreTimes,
-    assembled_on_cores,
-    core_times,
-    with_cores,
-)
+from graphturbo_core.strategies.ios.core_parts import MOST_MEASURED, core_times, with_cores
 from graphturbo_core.strategies.ios.endings import Endings, Pruning, Stage, endings_of
 from graphturbo_core.strategies.ios.fixed_stages import GREEDY_GROUPS, greedy, sequential
+from graphturbo_core.strategies.ios.stage_plans import WITHOUT_FENCE, StagePlans
 from graphturbo_core.strategies.ios.stage_times import StageTimes
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
-from graphturbo_core.strategies.steps.assemble import (
-    Recipe,
-    assemble_cluster_parallel,
-    assemble_whole,
-)
-from graphturbo_core.strategies.steps.instances import instance_graph
 from graphturbo_core.strategies.steps.kernels import PlanCost, Target
-from graphturbo_core.strategies.steps.placement import Nearest
-from graphturbo_core.strategies.steps.whole import whole_groups, whole_sections
 from graphturbo_core.strategies.strategy import Strategy
 
 LEVELS = MappingProxyType(
@@ -64,7 +51,6 @@ LEVELS = MappingProxyType(
 MOST_LAYERS, MOST_GROUPS = 3, 8
 REFUSED = 2**63
 """Cycles of a plan that is refused: any other one is taken before it."""
-WITHOUT_FENCE = Scheduling(has_fence=False, is_listed=False)
 STAGE_STEP = "stage"
 RULE_TOGETHER = "these layers run at once: the sum over all stages is the least"
 RULE_ALONE = "a stage of its own: with others the sum over all stages is not less"
@@ -188,7 +174,7 @@ class IosScheduler:
     def _times(self, in_turn: Plan) -> StageTimes | None:
         """Cycles of the layers on clusters, or on parts of the only one; None: it has no parts."""
         if self.target.clusters == 1:
-            return core_times(self.target, self._recipe(), self.graph, self._layer_cycles)
+            return core_times(self.target, self._plans.recipe, self.graph, self._layer_cycles)
         return StageTimes(self._layer_cycles(in_turn)[0], self.target.clusters)
 
     def _layer_cycles(self, plan: Plan) -> tuple[list[int], PlanCost | None]:
@@ -315,26 +301,13 @@ class IosScheduler:
         return found
 
     def _assembled(self, times: StageTimes, stages: Sequence[Stage]) -> Plan:
-        """The plan of these stages, one kernel per layer or per stage of parts of a cluster."""
-        graph, target = self.graph, self.target
+        """The plan of these stages."""
         decisions = tuple(self._decisions(times, stages, frozenset()))
-        recipe = replace(self._recipe(), decisions=decisions)
-        if isinstance(times, CoreTimes):
-            kernels = [kernel for stage in stages for kernel in times.kernels(stage)]
-            return assembled_on_cores(target, recipe, graph, kernels)
-        sections = whole_sections(graph)
-        if target.clusters == 1:
-            return assemble_whole(target, recipe, sections)
-        instances = instance_graph(target.semantics, sections)
-        return assemble_cluster_parallel(target, recipe, instances, list(_steps(times, stages)))
+        return self._plans.plan(times, stages, decisions)
 
-    def _recipe(self) -> Recipe:
-        """Choices of all plans of this model."""
-        groups = whole_groups(self.graph, range(len(self.graph.layers)))
-        return Recipe(
-            self.strategy.label, self.graph.layers, groups, Nearest.DRAM,
-            scheduling=self.strategy.scheduling,
-        )  # fmt: skip
+    @property
+    def _plans(self) -> StagePlans:
+        return StagePlans(self.target, self.graph, self.strategy.label)
 
     def _decisions(
         self, times: StageTimes, stages: Sequence[Stage], searched: frozenset[Stage]
@@ -364,13 +337,3 @@ def _block_cycles(times: StageTimes, block: Sequence[int], stage: Stage) -> int:
 def _named(stage: Stage, block: Sequence[int]) -> Stage:
     """A stage of a block, with the graph's layers."""
     return tuple(tuple(block[at] for at in group) for group in stage)
-
-
-def _steps(times: StageTimes, stages: Sequence[Stage]) -> Iterator[dict[int, int]]:
-    """The layer that each cluster runs, per step."""
-    for stage in stages:
-        queues = times.queues(stage)
-        for step in range(max(map(len, queues))):
-            yield {
-                cluster: queue[step] for cluster, queue in enumerate(queues) if step < len(queue)
-            }

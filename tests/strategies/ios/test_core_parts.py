@@ -16,7 +16,7 @@ from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.branch_kernels import CoreBranch
 from graphturbo_core.strategies.steps.kernels import PlanCost
 from tests.full import SLOW
-from tests.strategies.ios.test_strategy import BRANCHES, MODELS, branches, report_of
+from tests.strategies.ios.branch_models import BRANCHES, MODELS, branches
 from tests.strategies.samples import hardware, weighted
 
 LAUNCH = 10
@@ -81,8 +81,13 @@ def test_cycles_between_simulated_counts_follow_the_inverse() -> None:
 COSTS = {"a": 10, "b": 8, "c": 5, "d": 7, "z": 1}
 
 
-def one_cluster(level: str, chip: Hardware, *, refuses_branches: bool = False) -> Plan:
-    """The plan of the branches in a round of one cluster; a kernel costs its longest branch."""
+def one_cluster(
+    level: str, chip: Hardware, *, clusters: int = 1, refuses_branches: bool = False
+) -> Plan:
+    """The plan of the branches, by default in a round of one cluster.
+
+    A kernel costs its longest branch.
+    """
     weights = ", ".join(f"float[8,8,3,3] w{number}" for number in range(4))
     text = BRANCHES.format(weights="").replace("N,", "1,").replace("x)", f"x, {weights})")
     sem = weighted(text)
@@ -97,7 +102,8 @@ def one_cluster(level: str, chip: Hardware, *, refuses_branches: bool = False) -
         return PlanCost(sum(found), found)
 
     bare = replace(chip, launch_cycles=LAUNCH - 1, barrier_cycles=1)
-    return plan_for(parse_strategy(f"ios:{level}"), PlanTask(sem, bare, "fp16", {}, cost=cost))
+    task = PlanTask(sem, bare, "fp16", {}, clusters=clusters, cost=cost)
+    return plan_for(parse_strategy(f"ios:{level}"), task)
 
 
 def branches_of(plan: Plan) -> list[list[str]]:
@@ -172,5 +178,6 @@ def test_branches_are_no_slower_than_layers_in_turn(model: str, chip: str) -> No
 
 
 def test_rounds_of_several_clusters_have_no_branches() -> None:
-    report = report_of("branches", "generic-4x4", "ios@1", ())
-    assert all("cores" not in str(row) for row in report.tables.get("decisions", ()))
+    plan = one_cluster("parallel", hardware(), clusters=4)
+    assert plan.cooperation is not None
+    assert not any(kernel.branches for kernel in plan.kernels)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
 import pytest
 
 from graphturbo_core.pipeline import Imports, RunRequest, run_report, run_shared
@@ -17,38 +15,9 @@ from graphturbo_core.strategies.ios import strategy as ios
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import PlanCost
-from tests.data.exports import exported
 from tests.full import SLOW
-from tests.models import model_bytes
-from tests.strategies.ios.wired import random_wired, squeezenet
+from tests.strategies.ios.branch_models import BRANCHES, MODELS, branches
 from tests.strategies.samples import hardware, weighted
-
-BRANCHES = """g (float[N,8,16,16] x) => (float[N,24,16,16] z) {{
-    {weights}
-    a = Conv<pads = [1,1,1,1]> (x, w0) b = Conv<pads = [1,1,1,1]> (x, w1)
-    c = Conv<pads = [1,1,1,1]> (x, w2) d = Conv<pads = [1,1,1,1]> (c, w3)
-    z = Concat<axis = 1> (a, b, d)
-}}"""
-
-
-def branches() -> bytes:
-    """Three branches of a convolution, the last of two, joined by a concatenation."""
-    random = np.random.default_rng(3)
-    weights = "\n".join(
-        f"w{n} = Constant <value = float[8,8,3,3] "
-        f"{{{','.join(f'{v:.3f}' for v in random.normal(size=576))}}}> ()"
-        for n in range(4)
-    )
-    return model_bytes(BRANCHES.format(weights=weights))
-
-
-MODELS: Mapping[str, Callable[[], bytes]] = {
-    "branches": branches,
-    "squeezenet": squeezenet,
-    "wired 1": lambda: random_wired(1),
-    "wired 2": lambda: random_wired(2),
-    "inception": lambda: exported("inception_v3_ts"),
-}
 
 
 @cache

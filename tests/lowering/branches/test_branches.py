@@ -20,7 +20,7 @@ from graphturbo_core.products.program import InstructionKind, IntArray, Memory, 
 from graphturbo_core.products.scheduling import BY_LAYER
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from tests.lowering.branch_plans import Steps, branch_plan
+from tests.lowering.branches.branch_plans import Steps, branch_plan
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, lowered_with_placements, plan_of
 from tests.strategies.samples import weighted
