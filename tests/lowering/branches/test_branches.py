@@ -225,3 +225,69 @@ def test_a_branch_may_not_read_what_another_computes() -> None:
     )
     with pytest.raises(InvariantError, match="reads 'b', which branch 1 computes"):
         replace(plan, kernels=(apart,)).check()
+
+
+LATER = """g (float[1,8,16,16] x, float[8,8,3,3] v, float[8,8,3,3] w) => (float[1,16,16,16] z)
+{ p = Sigmoid (x) a = Conv<pads = [1,1,1,1]> (p, v) b = Conv<pads = [1,1,1,1]> (x, w)
+  z = Concat<axis = 1> (a, b) }"""
+"""`p` is read for the last time beside the branch that writes `b`; each is 4 KB."""
+
+WIDE = """g (float[1,256,8,8] x, float[128,256,3,3] v, float[128,256,3,3] w)
+=> (float[1,128,8,8] a, float[1,128,8,8] b)
+{ a = Conv<pads = [1,1,1,1]> (x, v) b = Conv<pads = [1,1,1,1]> (x, w) }"""
+"""Each weight has 576 KB and passes GB in many tiles."""
+
+BOTH = """g (float[1,8,16,16] x, float[8,8,3,3] v, float[8,8,3,3] w, float[8,8,3,3] v1)
+=> (float[1,8,16,16] a, float[1,8,16,16] b, float[1,8,16,16] c)
+{ a = Conv<pads = [1,1,1,1]> (x, v) b = Conv<pads = [1,1,1,1]> (x, w)
+  c = Conv<pads = [1,1,1,1]> (b, v1) }"""
+"""`b` is a result of the model, and `c` reads it."""
+
+
+def bytes_in(program: Program, memory: Memory, tensor: str) -> set[int]:
+    buffers = program.buffers
+    is_own = buffers.memory == memory
+    is_own &= buffers.tensor == program.tensors.index(tensor)
+    rows = zip(buffers.offset[is_own].tolist(), buffers.size_bytes[is_own].tolist(), strict=True)
+    return {byte for offset, size in rows for byte in range(offset, offset + size)}
+
+
+def test_a_branch_does_not_write_over_what_another_still_reads_from_dram() -> None:
+    """One after the other, `b` would take the bytes of `p`."""
+    steps: Steps = ({"p": (0, 1, 2, 3)}, {"a": (0, 1), "b": (2, 3)}, {"z": (0, 1, 2, 3)})
+    layers = branch_plan(LATER, cluster(), steps)
+    program = lower(layers)
+    assert bytes_in(program, Memory.DRAM, "p").isdisjoint(bytes_in(program, Memory.DRAM, "b"))
+    check_program(simulate(program))
+
+
+def test_the_system_dma_serves_branches_in_turn() -> None:
+    program = lower(branch_plan(WIDE, cluster(), HALVES))
+    is_prefetch = program.kind == InstructionKind.PREFETCH
+    a, b = (np.intersect1d(rows_of(program, name), np.flatnonzero(is_prefetch)) for name in "ab")
+    assert min(len(a), len(b)) > 2
+    assert a[0] < b[1]
+    assert b[0] < a[1]
+    assert pairs_between(program) == 0
+
+
+def test_weights_of_branches_that_wait_in_gb_have_bytes_of_their_own() -> None:
+    plan = branch_plan(WIDE, cluster(), HALVES)
+    (kernel,) = plan.kernels
+    held = replace(kernel, residency={"v": Residency.GB, "w": Residency.GB})
+    program = lower(replace(plan, kernels=(held,), fixed=frozenset("vw")))
+    v, w = (bytes_in(program, Memory.GB, name) for name in "vw")
+    assert len(v) >= 128 * 256 * 9 * 2
+    assert v.isdisjoint(w)
+    check_program(simulate(program))
+
+
+def test_a_result_that_its_branch_reads_comes_back_from_dram() -> None:
+    program, placements = lowered_with_placements(branch_plan(BOTH, cluster(), BESIDE))
+    assert "b" in program.plan.kernels[0].outputs
+    read = placements[1].residents["b"]
+    assert not read.shares
+    loads = rows_of(program, "c")[program.kind[rows_of(program, "c")] == InstructionKind.LOAD]
+    from_dram = int(program.size_bytes[loads][program.source[loads] == Memory.DRAM].sum())
+    assert from_dram >= 8 * 16 * 16 * 2
+    check_program(simulate(program))
