@@ -13,6 +13,10 @@ authors' program. A unit is a layer of Relay: a convolution with its activation.
    sequential and the greedy one among them. Our choice: the cycles of a stage depend a little on
    the stage before it, so that the least sum is not always the fastest.
 
+On parts of the cores the gain is small where DRAM is the limit: every result goes through it. In
+Inception-v3 in turn, on `stcp920`, DRAM is busy 90 % of the time with four samples and 95 % with
+16. The searched stages are 1.12 and 1.09 times as fast.
+
 `Ios.departures` has what differs here.
 """
 
