@@ -27,7 +27,7 @@ PARTS = {
     ),
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",
-        "global_buffer", "chip_numbering", "emission", "assemble", "caps", "known",
+        "global_buffer", "chip_numbering", "emission", "assemble", "branches", "caps", "known",
         "numbering", "alternatives", "placing", "placing_far", "notes", "lower",
     ),
     "sim": (

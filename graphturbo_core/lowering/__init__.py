@@ -12,6 +12,7 @@
 - `placing_far.py`: all kernels, then GB and DRAM; once more if GB has no room for some tensors.
 - `known.py`: the kernels that lowerings of one model share.
 - `numbering.py`: one kernel per template is emitted and scheduled; the others are copies.
+- `branches.py`: branches of a kernel are lowered as kernels, and their instructions merged.
 - `assemble.py`: kernels one after the other: global numbers, buffers, segments.
 - `notes.py`: where a Program differs from its plan, in words.
 

@@ -43,10 +43,19 @@ SUMS = tuple(name for name, column in columns(CodeColumns).items() if column.is_
 """Columns in which Program has the sum over the cores that an instruction stands for."""
 
 
+@dataclass(frozen=True)
+class IssueOrder:
+    """The kernel of each lowered kernel, and the order of all rows; None: one after the other."""
+
+    kernel_of: Sequence[int]
+    rows: IntArray | None
+
+
 def assemble(
     plan: Plan,
     numbering: ChipNumbering,
     kernels: Sequence[NumberedKernel],
+    issue: IssueOrder,
     found: tuple[Mapping[SharedKey, int], tuple[str, ...]],
 ) -> Program:
     """Lay the kernels one after the other; `found`: addresses of shared buffers, and notes."""
@@ -59,11 +68,18 @@ def assemble(
     names = tuple(plan.semantics.graph.tensors)
     own, buffer_of = numbered([kernel.code.buffers for kernel in kernels], offsets)
     sizes = [len(kernel.order) for kernel in kernels]
-    rows = _columns(kernels)
-    kernel_of = np.repeat(np.arange(len(kernels)), sizes).astype(np.int32)
+    order = _order(kernels) if issue.rows is None else _order(kernels)[issue.rows]
+    rows = _columns(kernels, order)
+    kernel_of = np.repeat(np.array(issue.kernel_of), sizes).astype(np.int32)
     segment, opens, closes = _segments(plan, kernel_of, rows["layer"])
     rows["layer"] = _layers(plan, rows["op"])
     tables = _tables(kernels, buffer_of, names)
+    if issue.rows is not None:
+        for table in (ChannelTable, AccessTable, AddressConflicts):
+            at, *values = columns(table)
+            entries = joined([(tables[at], issue.rows, tuple(tables[name] for name in values))])
+            tables |= dict(zip(columns(table), entries, strict=True))
+    tables["conflict"] = ranks(order)[tables["conflict"]].astype(np.int32)
     numbers = _tensor_numbers(own, names)
     of_buffer = numbers[tables["access_buffer"]]
     tables["access_tensor"] = np.where(
@@ -111,9 +127,8 @@ def _starts(kernels: Sequence[NumberedKernel]) -> list[int]:
     return list(accumulate((len(kernel.order) for kernel in kernels[:-1]), initial=0))
 
 
-def _columns(kernels: Sequence[NumberedKernel]) -> Arrays:
+def _columns(kernels: Sequence[NumberedKernel], order: IntArray) -> Arrays:
     """The columns with one row per instruction, in sequence order."""
-    order = _order(kernels)
     return {
         name: np.concatenate([getattr(kernel.code, name) for kernel in kernels]).take(order, axis=0)
         for name in (*columns(CodeColumns), *columns(ResultBoxes))
@@ -123,7 +138,10 @@ def _columns(kernels: Sequence[NumberedKernel]) -> Arrays:
 def _tables(
     kernels: Sequence[NumberedKernel], buffer_of: list[NDArray[np.int32]], names: tuple[str, ...]
 ) -> Arrays:
-    """The CSR tables: channels, conflicts, accesses; an access without a tensor has -1."""
+    """The CSR tables: channels, conflicts, accesses; an access without a tensor has -1.
+
+    A conflict has the row among all kernels' codes.
+    """
     number = {name: place for place, name in enumerate(names)}
     accesses: list[KernelCode] = []
     conflicts: list[Conflicts] = []
@@ -135,9 +153,7 @@ def _tables(
         conflicts.append(replace(own, conflict=own.conflict + start))
     orders = [kernel.order for kernel in kernels]
     tables = _joined(ChannelTable, accesses, orders) | _joined(AccessTable, accesses, orders)
-    tables |= _joined(AddressConflicts, conflicts, orders)
-    tables["conflict"] = ranks(_order(kernels))[tables["conflict"]].astype(np.int32)
-    return tables
+    return tables | _joined(AddressConflicts, conflicts, orders)
 
 
 def _joined(table: type, parts: Sequence[object], orders: Sequence[IntArray]) -> Arrays:

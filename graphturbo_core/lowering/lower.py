@@ -8,7 +8,7 @@ from typing import cast
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.lowering.assemble import assemble
+from graphturbo_core.lowering.branches import branch_plan, joined_program
 from graphturbo_core.lowering.caps import check_fewest, check_moves
 from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.emission.emit import Common, Room
@@ -45,20 +45,21 @@ def lower(
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
             more than `limits.instructions_coarsest`.
     """
-    every = [kernel_stages(plan, kernel, plan.unit_of_op) for kernel in plan.kernels]
+    parts = branch_plan(plan)
+    every = [kernel_stages(parts, kernel, parts.unit_of_op) for kernel in parts.kernels]
     refused: list[tuple[_Attempt, CapacityError]] = []
-    ways = _ways(plan, every, is_each_core_simulated)
+    ways = _ways(parts, every, is_each_core_simulated)
     known = KnownKernels() if known is None else known
-    for attempt in _attempts(plan, ways, limits, max_instructions):
+    for attempt in _attempts(parts, ways, limits, max_instructions):
         try:
-            return _lowered(plan, attempt, known)
+            return _lowered(plan, parts, attempt, known)
         except CapacityError as error:
             if error.code != TOO_MANY_INSTRUCTIONS:
                 raise
             # Its frames reference this attempt's tiles while the next attempt lists its own.
             refused.append((attempt, error.with_traceback(None)))
     refusal = _longer_offered(refused)
-    raise _replay_left_out(plan, every, refusal) if is_each_core_simulated else refusal
+    raise _replay_left_out(parts, every, refusal) if is_each_core_simulated else refusal
 
 
 FEW_PARTS = 2
@@ -165,8 +166,8 @@ def _replay_left_out(
     return _with_change(refusal, "or leave out the replay, which needs each core")
 
 
-def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
-    """Returns the program with tiles of this grain.
+def _lowered(whole: Plan, plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
+    """Returns the program with tiles of this grain; `plan`: `whole` with branches as kernels.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, before the tiles or instructions are listed; or
@@ -192,4 +193,4 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     notes = [*fold_notes(machine), *notes_of(plan, placements, far, limits)]
     if attempt.is_longer:
         notes.append(longer_note(sum(len(kernel.order) for kernel in kernels), cap))
-    return assemble(plan, numbering, kernels, (far.offsets, tuple(notes)))
+    return joined_program(whole, plan, numbering, kernels, (far.offsets, tuple(notes)))

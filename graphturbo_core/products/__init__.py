@@ -3,6 +3,8 @@
 - `cooperation.py`: cluster and step of each kernel in a cluster-parallel plan.
 - `scheduling.py`: order of issue, and fences between layers.
 - `gb_retention.py`: GbRetention: a weight in GB over several kernels; which of these are illegal.
+- `branches.py`: parts of a kernel that run at the same time on disjoint cores.
+- `shards.py`: bytes of each LB for shards.
 - `plan.py`: Plan: layers, kernels, pieces, order, bindings, the memory of each tensor.
 - `arrays.py`: functions for arrays of compiled code.
 - `instruction_table.py`: columns of instructions: name, dtype, unit and meaning.
@@ -23,4 +25,7 @@ barrier of the chip and one launch. A tensor that another cluster reads is in th
 was computed in an earlier step; `Plan.check` verifies both. Graph inputs are in cluster 0's DRAM.
 Each part of an output is in the DRAM of the cluster that computes it. Core numbers count on from
 cluster to cluster. GB and DRAM of cluster c have the core number -1 - c.
+
+The branches of a kernel (`KernelPlan.branches`) have disjoint cores and one launch. Lowering makes
+each branch as if it were a kernel, and then joins their instructions.
 """

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
-from itertools import accumulate, product
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -19,9 +19,11 @@ from graphturbo_core.hardware.memory_budget import MemoryBudget, memory_budget
 from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.products.branches import KernelBranch, branch_fault
 from graphturbo_core.products.cooperation import ClusterCrossing, Cooperation, crossings
 from graphturbo_core.products.gb_retention import GbRetention, RetentionLimits, retention_fault
 from graphturbo_core.products.scheduling import Scheduling
+from graphturbo_core.products.shards import shard_part
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
 
@@ -59,32 +61,6 @@ class Residency(Enum):
     GB = "GB"
     STREAM = "stream"
     SHARDED = "sharded"
-
-
-SHARD_ROUNDING = 32
-"""Sizes of shards are rounded up to multiples of this, in bytes, like their addresses."""
-
-
-def shard_part(sharded: Sequence[Mapping[str, int]], cores: int) -> int:
-    """Bytes that shards need in each LB; `sharded`: per kernel in order, bytes per weight.
-
-    The sum of the weights that are live at once, divided by the cores, plus the largest weight:
-    boxes are not equal in size. Our choice.
-    """
-    spans: dict[str, tuple[int, int]] = {}
-    for place, weights in enumerate(sharded):
-        for name in weights:
-            spans[name] = (spans.get(name, (place, place))[0], place)
-    change = [0] * (len(sharded) + 1)
-    largest = 0
-    for name, (first, last) in spans.items():
-        size = -(-sharded[last][name] // SHARD_ROUNDING) * SHARD_ROUNDING
-        change[first] += size
-        change[last + 1] -= size
-        largest = max(largest, size)
-    share = -(-max(accumulate(change)) // cores)
-    rounded = -(-(share + largest) // SHARD_ROUNDING) * SHARD_ROUNDING
-    return rounded + SHARD_ROUNDING if largest else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +107,8 @@ class KernelPlan:
     of a group). `scopes`: memory of every computed tensor that outlives its loop nest; for outputs,
     until they are read. `kept`: outputs that are resident in LB for the next kernel (with a scope
     other than LB, there is a copy in that memory too). `bindings`: of every computed tensor.
-    `residency`: of every weight that the kernel reads.
+    `residency`: of every weight that the kernel reads. `branches`: ops of each part of the kernel
+    that runs at the same time as the others, on cores of its own; empty: the kernel has one part.
     """
 
     name: str
@@ -144,6 +121,7 @@ class KernelPlan:
     scopes: Mapping[str, Scope]
     kept: frozenset[str] = frozenset()
     residency: Mapping[str, Residency] = field(default_factory=dict)
+    branches: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -360,8 +338,30 @@ class Plan:
             if op.name not in ran:
                 raise InvariantError("PLAN_OPS", f"op {op.name!r} is in no kernel")
         self._check_cooperation()
+        self._check_branches()
         if self.retention_fault:
             raise InvariantError("PLAN_STAY", self.retention_fault)
+
+    def branches_of(self, kernel: KernelPlan) -> tuple[KernelBranch, ...]:
+        """The branches of a kernel that has several."""
+        graph, found = self.semantics.graph, []
+        for names in kernel.branches:
+            ops = [graph.op_by_name[name] for name in names]
+            computed = frozenset(t for op in ops for t in op.outputs if t in kernel.bindings)
+            cores = frozenset(core for t in computed for core in kernel.bindings[t].cores)
+            read = frozenset(t for op in ops for t in graph.activations_in(op)) - computed
+            found.append(KernelBranch(names, cores, computed, read))
+        return tuple(found)
+
+    def _check_branches(self) -> None:
+        """Branches are disjoint, and nothing orders them: no fence, LB output or shard."""
+        for kernel in (kernel for kernel in self.kernels if kernel.branches):
+            fault = branch_fault(self.branches_of(kernel), kernel.ops)
+            is_ordered = self.scheduling.has_fence or self.cooperation is not None
+            if is_ordered or kernel.kept or Residency.SHARDED in kernel.residency.values():
+                fault = fault or "branches have no fence, no shards, no LB output, one cluster"
+            if fault:
+                raise InvariantError("PLAN_BRANCH", f"{kernel.name}: {fault}")
 
     def _check_cooperation(self) -> None:
         """A tensor that another cluster reads is in DRAM and was computed in an earlier step."""

@@ -34,8 +34,8 @@ STRATEGIES = tuple(
 )
 """Without searches: what `tuned` finds is made by `graphturbo`'s own steps, the tests of strategies
 replay some, and in a matrix of all models each cell would take minutes. And without `plus`, which
-is `full` where one cluster has the round to itself. Levels of `ios` are equal then but for merges,
-which tests/strategies/ios replays."""
+is `full` where one cluster has the round to itself. Of `ios` only the level that searches: merges
+are replayed by tests/strategies/ios."""
 
 
 @cache

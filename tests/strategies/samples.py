@@ -55,7 +55,12 @@ WEIGHTS = ("v", "w")
 
 def weighted(text: str) -> GraphSemantics:
     """A model in ONNX's text form; inputs whose name starts with v or w are weights."""
-    graph = semantics(text).graph
+    return with_weights(semantics(text))
+
+
+def with_weights(sem: GraphSemantics) -> GraphSemantics:
+    """The same with the inputs whose name starts with v or w as weights."""
+    graph = sem.graph
     names = {name for name in graph.inputs if name.startswith(WEIGHTS)}
     tensors = {
         name: replace(tensor, kind=TensorKind.WEIGHT) if name in names else tensor

@@ -11,7 +11,7 @@ from graphturbo_core.ir.boxes import Box, intersect, is_empty
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.emission.costs import OpCosts
 from graphturbo_core.lowering.emission.loads import OperandFeeder
-from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.mover import Mover, issuing_cores
 from graphturbo_core.lowering.emission.weight_sources.feeder import WeightFeeder
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment
 from graphturbo_core.lowering.instructions.code import (
@@ -144,7 +144,8 @@ class _Emitter:
         self.op_index = op_index = common.op_index
         self.machine = common.machine
         self.builder = CodeBuilder(self.machine)
-        self.mover = Mover(plan, self.builder, placement.stages)
+        cores = issuing_cores(placement.kernel, plan.hardware.cores)
+        self.mover = Mover(plan, self.builder, placement.stages, cores)
         self.weights = WeightFeeder(plan, placement, around, self.mover)
         self.operands = OperandFeeder(plan, placement, around, self.mover, op_index)
         self.ordinal: dict[int, int] = {}

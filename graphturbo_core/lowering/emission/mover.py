@@ -21,7 +21,7 @@ from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer, Sha
 from graphturbo_core.lowering.instructions.machine import End, Machine, Route, far_core
 from graphturbo_core.lowering.stages.owners import Owners, Part, joined
 from graphturbo_core.lowering.stages.stage import Cut, Stage, tensor_bytes
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.products.program import Cause, InstructionKind, Memory
 
 Spot = tuple[Memory, int, int]
@@ -45,13 +45,20 @@ class Mover:
     """Appends moves to a builder.
 
     Issuing engines: the receiving core for a load or exchange; the sending core for a store; core
-    (tile mod cores), or the core of the source LB, for a broadcast; one DMA engine for a prefetch,
-    another for a store from GB. A core that represents others moves for them too, in one move.
+    (tile mod cores) of the kernel, or the core of the source LB, for a broadcast; one DMA engine
+    for a prefetch, another for a store from GB. A core that represents others moves for them too,
+    in one move.
     """
 
-    def __init__(self, plan: Plan, builder: CodeBuilder, stages: Iterable[Stage]) -> None:
-        """Create the emitter; `builder` collects the instructions of these stages' kernel."""
+    def __init__(
+        self, plan: Plan, builder: CodeBuilder, stages: Iterable[Stage], cores: Sequence[int]
+    ) -> None:
+        """Create the emitter; `builder` collects the instructions of these stages' kernel.
+
+        `cores`: those that issue broadcasts.
+        """
         self.plan = plan
+        self._issuers = cores
         self.builder = builder
         self.machine: Machine = builder.machine
         self._made = {stage.output: stage for stage in stages if self.machine.classes.is_folded}
@@ -165,7 +172,8 @@ class Mover:
 
         `weight`: its site in DRAM; `source`: a buffer in GB, or None: the broadcast is from DRAM.
         """
-        issuer, kind = where.tile % self.machine.hardware.cores, InstructionKind.BROADCAST
+        issuer = self._issuers[where.tile % len(self._issuers)]
+        kind = InstructionKind.BROADCAST
         if targets.cores == 1:
             kind, issuer = InstructionKind.LOAD, next(iter(targets.buffers))
         begin = (Memory.DRAM, far_core(weight.away)) if source is None else _OWN_GB
@@ -299,6 +307,16 @@ class Mover:
         size = tensor_bytes(self.plan, site.tensor, box)
         uses = self._uses(route, cores)
         return Move(size, halo_bytes, *ends, site.cause, route.latency_cycles, uses, cores)
+
+
+def issuing_cores(kernel: KernelPlan, cores: int) -> Sequence[int]:
+    """Cores that issue a kernel's broadcasts: all of the cluster, or those of a branch.
+
+    A core of another branch would issue them between its own instructions.
+    """
+    if not kernel.branches:
+        return range(cores)
+    return sorted({core for binding in kernel.bindings.values() for core in binding.cores})
 
 
 def _end(site: Site) -> End:

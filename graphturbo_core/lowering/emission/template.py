@@ -97,6 +97,7 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
         _stays(setting),
         _edges(setting),
         setting.around.dram_shares,
+        bool(placement.kernel.branches),
         tuple(template_key(Setting(other, setting.around), kinds) for other in setting.others),
     )
 

@@ -1,6 +1,7 @@
 """KernelPlacements -> places in GB and DRAM: boxes, addresses, lifetimes.
 
 - `sites.py`: sites of a kernel's tensors outside its LBs.
+- `rings.py`: slots of GB for streamed weights; branches of a kernel have slots of their own.
 - `dram.py`: DRAM addresses, and remote inputs in cluster-parallel plans.
 - `neighbours.py`: weights that adjacent instances of a group share in GB. If not all fit, the
   shared boxes are spread evenly over the fetches.

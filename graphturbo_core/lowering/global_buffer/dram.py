@@ -13,6 +13,7 @@ from graphturbo_core.lowering.addresses.allocator import OffsetAllocator
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.branches import runs_with
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
 
@@ -48,7 +49,11 @@ def dram_offsets(
     room for them.
     """
     graph = plan.semantics.graph
-    spans = _dram_spans(graph, environments, remote_inputs)
+    at_once = runs_with(plan.kernels)
+    spans = {
+        key: (at_once[begin][0], at_once[end][1] if end < len(at_once) else end)
+        for key, (begin, end) in _dram_spans(graph, environments, remote_inputs).items()
+    }
     dram = OffsetAllocator(plan.hardware.dram_bytes)
     offsets: dict[SharedKey, int] = {}
     for key, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):

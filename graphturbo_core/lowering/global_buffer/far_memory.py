@@ -6,9 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, intersect, volume
 from graphturbo_core.ir.graph import TensorKind
@@ -23,14 +20,14 @@ from graphturbo_core.lowering.global_buffer.neighbours import (
     neighbours_weights,
     with_neighbours,
 )
+from graphturbo_core.lowering.global_buffer.rings import rings_ahead, weight_rings
 from graphturbo_core.lowering.global_buffer.shards import place_shards
-from graphturbo_core.lowering.global_buffer.sites import SPILLS, GbRing, KernelEnvironment, Site
+from graphturbo_core.lowering.global_buffer.sites import SPILLS, KernelEnvironment, Site
 from graphturbo_core.lowering.global_buffer.stays import place_stays
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import cluster_reads, tensor_bytes
-from graphturbo_core.lowering.tiling.weight_items import item_gb_bytes
-from graphturbo_core.lowering.tiling.weight_space import fetches_own, small_bytes
+from graphturbo_core.products.branches import runs_with
 from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.products.program import Cause, Memory
 
@@ -72,15 +69,13 @@ def place_far(
     DRAM); from its end downwards, the plan's retained weights; between them weights shared by
     adjacent kernels of a group, all of them or as many as fit.
     """
-    ring = _ring(plan, placements)
-    if ring.size_bytes > plan.hardware.gb_bytes:
-        raise _ring_without_room(plan, ring)
+    slots = weight_rings(plan, placements)
     outputs = _outputs(plan, placements, remote_inputs.read)
     places = place_outputs(
-        outputs,
+        _while_live(outputs, runs_with(placement.kernel for placement in placements)),
         neighbours_weights(plan, placements),
         len(placements),
-        (ring.size_bytes, plan.hardware.gb_bytes),
+        (max(ring.end for ring in slots), plan.hardware.gb_bytes),
     )
     offsets: dict[SharedKey, int] = {}
     written: dict[str, dict[int, Site]] = {}
@@ -103,7 +98,7 @@ def place_far(
     held = held_weights(plan, placements, (tops, stays), offsets)
     stays = with_neighbours(plan, placements, (tops, stays), held)
     offsets.update(stays.offsets)
-    rings = _rings_ahead(plan, placements, ring, (tops, stays.floors))
+    rings = rings_ahead(plan, placements, slots, (tops, stays.floors))
     parts = {tensor: _Parts(sites) for tensor, sites in written.items()}
     shards = place_shards(plan, placements)
     blanks = (
@@ -122,6 +117,16 @@ def place_far(
     return FarMemory(environments, offsets, spills, shards.without_room)
 
 
+def _while_live(
+    outputs: Sequence[StoredOutput], runs: Sequence[tuple[int, int]]
+) -> list[StoredOutput]:
+    """The outputs, live as long as any branch of the kernels that make and read them.
+
+    `runs`: first and last of the branches that run with each.
+    """
+    return [replace(o, maker=runs[o.maker][0], last=runs[o.last][1]) for o in outputs]
+
+
 def _repeated(placements: Sequence[KernelPlacement]) -> frozenset[str]:
     """Tensors that kernels of several groups compute, each for itself: in DRAM each has a buffer.
 
@@ -136,15 +141,6 @@ def _repeated(placements: Sequence[KernelPlacement]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _ring_without_room(plan: Plan, ring: GbRing) -> CapacityError:
-    return CapacityError(
-        "GB_FULL",
-        f"{ring.slots} weight tiles need {ring.size_bytes} bytes",
-        where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes}",
-        change="choose a chip with a larger GB",
-    )
-
-
 def _halo_without_room(plan: Plan, output: StoredOutput) -> CapacityError:
     """The refusal of a stored halo without room in GB: DRAM has one buffer per tensor.
 
@@ -157,19 +153,6 @@ def _halo_without_room(plan: Plan, output: StoredOutput) -> CapacityError:
         where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes} bytes",
         change="choose a smaller batch or cluster batch, or level graphturbo:gb",
     )
-
-
-def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
-    slot, small = 0, 0
-    if not plan.hardware.has_gb:
-        return GbRing(0, 0)
-    for placement in placements:
-        pairs = zip(placement.stages, placement.items, strict=True)
-        for stage, items in (pair for pair in pairs if not fetches_own(plan, pair[0])):
-            slot = max(slot, item_gb_bytes(plan, items) if items else 0)
-            small = max(small, small_bytes(plan, stage))
-    tiles = max((placement.cluster_ring_bytes for placement in placements), default=0)
-    return GbRing(slot, small, tiles, plan.feeding.tiles)
 
 
 def _outputs(
@@ -286,26 +269,6 @@ def _site(output: StoredOutput, place: GbPlace | None) -> Site:
         cause, is_spill = Cause.OUTPUT, False
     maker = SPILLS if is_spill else -1
     return Site(output.tensor, Memory.DRAM, output.box, maker, cause, is_spill, held)
-
-
-def _rings_ahead(
-    plan: Plan,
-    placements: Sequence[KernelPlacement],
-    ring: GbRing,
-    taken: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> list[GbRing]:
-    """The ring of each kernel; equal for the pieces of a group, so that they may be copies.
-
-    `taken`: per kernel the end of GB used from below, and the begin of the retained weights.
-    """
-    if plan.scheduling.has_fence or not plan.hardware.has_gb:
-        return [ring] * len(placements)
-    free: dict[int, tuple[int, int]] = {}
-    for placement, top, floor in zip(placements, *(each.tolist() for each in taken), strict=True):
-        low, high = free.get(placement.kernel.group, (top, floor))
-        free[placement.kernel.group] = max(top, low), min(floor, high)
-    found = (free[placement.kernel.group] for placement in placements)
-    return [replace(ring, ahead_offset=lo, ahead_bytes=max(0, hi - lo)) for lo, hi in found]
 
 
 def _environment(

@@ -29,6 +29,7 @@ from graphturbo_core.lowering.global_buffer.stays import (
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.branches import runs_with
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Memory
 
@@ -37,10 +38,11 @@ Runs = list[tuple[int, int]]
 
 
 def neighbour_runs(placements: Sequence[KernelPlacement]) -> Runs:
-    """Runs of adjacent kernels that are instances of one group."""
+    """Runs of adjacent kernels that are instances of one group; a branch is a run of its own."""
     runs: Runs = []
     for index, placement in enumerate(placements):
-        if index and placement.kernel.group == placements[index - 1].kernel.group:
+        is_next = index and placement.kernel.group == placements[index - 1].kernel.group
+        if is_next and not placement.kernel.branches:
             runs[-1] = (runs[-1][0], index)
         else:
             runs.append((index, index))
@@ -66,12 +68,14 @@ def held_weights(
 
     `taken`: used bytes from below, which these weights increase, and retained weights at the end of
     GB. A weight with retained boxes has no second place. If the weights of several kernels do not
-    all fit, only those that a plan file places are resident; `with_neighbours` retains parts.
+    all fit, only those that a plan file places are resident; `with_neighbours` retains parts. The
+    weights of a kernel's branches are in GB at the same time, one branch above the other.
     """
     tops, stays = taken
     held: list[dict[str, ResidentWeight]] = [{} for _ in placements]
+    at_once = runs_with(placement.kernel for placement in placements)
     for first, last in neighbour_runs(placements):
-        free = int(tops[first : last + 1].max())
+        free = int(tops[at_once[first][0] : last + 1].max())
         end = int(stays.floors[first : last + 1].min())
         weights = _streamed_weights(placements[first])
         sizes = {tensor: _whole_bytes(plan, tensor) for tensor in weights}

@@ -54,7 +54,8 @@ class GbRing:
 
     `tile_bytes`: above them, tile buffers of the engine that the cores share. `ahead_bytes` from
     `ahead_offset` on: free bytes above all else, for weights fetched further ahead than the slots
-    permit; used only if instructions move across layers.
+    permit; used only if instructions move across layers. `base`: end of the slots of other branches
+    of the kernel.
     """
 
     slot_bytes: int
@@ -63,16 +64,17 @@ class GbRing:
     slots: int = 2
     ahead_offset: int = 0
     ahead_bytes: int = 0
+    base: int = 0
 
     @property
-    def size_bytes(self) -> int:
-        """All of it."""
+    def end(self) -> int:
+        """The first byte of GB above it."""
         return self.tile_offset + self.tile_bytes
 
     @property
     def tile_offset(self) -> int:
         """Offset of the tile buffers."""
-        return self.slots * (self.slot_bytes + self.small_bytes)
+        return self.base + self.slots * (self.slot_bytes + self.small_bytes)
 
     @property
     def is_ahead(self) -> bool:
@@ -82,12 +84,12 @@ class GbRing:
     @property
     def turn(self) -> tuple[int, int]:
         """Offset and size of the bytes that streamed weights use in turn."""
-        slots = (0, self.slots * self.slot_bytes)
+        slots = (self.base, self.slots * self.slot_bytes)
         return (self.ahead_offset, self.ahead_bytes) if self.is_ahead else slots
 
     def small_offset(self, turn: int) -> int:
         """Offset of the weights that a stage of this turn loads whole."""
-        return self.slots * self.slot_bytes + turn * self.small_bytes
+        return self.base + self.slots * self.slot_bytes + turn * self.small_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -365,9 +365,12 @@ def _left_for_next(
 
 
 def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, object]) -> bool:
-    """Whether a computed tensor is resident in LB: by the plan, or an output also read here."""
+    """Whether a computed tensor is resident in LB: by the plan, or an output also read here.
+
+    In a branch, only by the plan.
+    """
     if tensor in kernel.kept:
         return True
     if kernel.scopes.get(tensor, Scope.LB) is Scope.LB:
         return tensor in held
-    return tensor in kernel.outputs and tensor in held
+    return tensor in kernel.outputs and tensor in held and not kernel.branches

@@ -86,6 +86,7 @@ def _key(task: PlacementTask, number: Mapping[str, int]) -> Hashable:
     kinds = plan.semantics.kinds
     return (
         task.grain,
+        bool(kernel.branches),
         tuple(number[name] for name in sorted(number)),
         tuple(plan.element_bytes[name] for name in number),
         tuple(

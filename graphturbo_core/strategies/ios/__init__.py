@@ -11,6 +11,8 @@
 - `stage_kernels.py`: StageKernels: the layers that stages consist of; merged ones are one.
 - `merge_search.py`: MergeSearch: the convolutions that are merged on a chip, by simulation.
 - `merging_levels.py`: MergingLevels: the option of levels `merge` and `both`, and their graph.
+- `core_parts.py`: CoreTimes: the cores of one cluster divided among the groups of a stage.
+- `stage_plans.py`: StagePlans: stages to a Plan, on clusters or on parts of the cores of one.
 - `strategy.py`: `ios`: the stages of a model's layers on a chip's clusters, as a Plan.
 
 A stage is a tuple of groups, which run concurrently. A group is a tuple of ops, which run in

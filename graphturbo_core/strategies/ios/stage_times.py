@@ -34,6 +34,15 @@ class StageTimes:
             cycles[place] += self.cycles_of(group)
         return sorted(queues, key=lambda ops: (-self.cycles_of(ops), ops))
 
+    def steps(self, stage: Stage) -> int:
+        """Steps of a stage, of which each has a kernel per cluster."""
+        return max(map(len, self.queues(stage)))
+
+    def cores_text(self, stage: Stage) -> str:
+        """Cores of each branch of a stage; "": each kernel has all cores of its cluster."""
+        del stage
+        return ""
+
     def cycles_of(self, layers: Sequence[int]) -> int:
         """Cycles of these layers one after the other."""
         return sum(self.layer_cycles[layer] for layer in layers)
@@ -48,5 +57,5 @@ class StageTimes:
         queues = self.queues(stage)
         return sum(
             max(self.layer_cycles[queue[step]] for queue in queues if step < len(queue))
-            for step in range(max(map(len, queues)))
+            for step in range(self.steps(stage))
         )

@@ -12,6 +12,7 @@
 - `placement.py`: memory of outputs: LB for the next instance, else GB, else DRAM.
 - `residency.py`: per weight: resident in LB or GB, sharded, or streamed.
 - `legal.py`: what lowering can carry out.
+- `branch_kernels.py`: sections on parts of the cores, as kernels with branches.
 - `assemble.py`: the recipe: bind, place, number, and build the Plan.
 
 Ops of an engine that cores share are bound to the cluster; their tensors are never resident in LB.

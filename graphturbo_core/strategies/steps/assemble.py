@@ -60,10 +60,10 @@ def assemble(
     residencies = weight_residencies(graph, order, placements, target)
     inner = _conflict_scope(target, recipe)
     kernels = tuple(
-        _kernel(graph, bound[number], placement, residency, inner)
+        kernel_plan(graph, bound[number], placement, residency, inner)
         for number, placement, residency in zip(order, placements, residencies, strict=True)
     )
-    return _plan(target, recipe, kernels, ready_steps)
+    return plan_of_kernels(target, recipe, kernels, ready_steps)
 
 
 def _conflict_scope(target: Target, recipe: Recipe) -> Scope | None:
@@ -101,10 +101,10 @@ def assemble_cluster_parallel(
         ]
         residencies = weight_residencies(graph, order, placements, target)
         for number, placement, held in zip(order, placements, residencies, strict=True):
-            made[number] = _kernel(graph, bound[number], placement, held, inner)
+            made[number] = kernel_plan(graph, bound[number], placement, held, inner)
     places = [(at, cluster) for at, step in enumerate(steps) for cluster in sorted(step)]
     return replace(
-        _plan(target, recipe, tuple(made[steps[at][cluster]] for at, cluster in places)),
+        plan_of_kernels(target, recipe, tuple(made[steps[at][cluster]] for at, cluster in places)),
         cooperation=Cooperation(
             target.clusters,
             tuple(c for _, c in places),
@@ -127,7 +127,7 @@ def _crossing(
     }
 
 
-def _plan(
+def plan_of_kernels(
     target: Target,
     recipe: Recipe,
     kernels: tuple[KernelPlan, ...],
@@ -153,7 +153,7 @@ def _plan(
     )
 
 
-def _kernel(
+def kernel_plan(
     graph: InstanceGraph,
     bound: BoundKernel,
     placement: Placement,

@@ -28,7 +28,8 @@ import numpy as np
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
-from graphturbo_core.products.plan import Residency, Scope, shard_part
+from graphturbo_core.products.plan import Residency, Scope
+from graphturbo_core.products.shards import shard_part
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import Target

@@ -9,7 +9,7 @@ from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.box_bytes import box_bytes
 from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.products.arrays import int64, owners
-from graphturbo_core.products.program import InstructionKind, Memory, Program
+from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.verify.local import TileTask
@@ -34,8 +34,8 @@ def wrong_claim(program: Program) -> Claim | None:
        DRAM), exchange (LB to another core's LB), broadcast (GB, DRAM or an LB to several LBs), copy
        (within an LB) or prefetch (DRAM to GB).
     3. Engines: the receiver's move engine for a load or exchange; the sender's for a store or a
-       broadcast from an LB; that of core (tile mod cores) for other broadcasts; a system DMA for
-       moves between DRAM and GB.
+       broadcast from an LB; that of core (tile mod cores) of the kernel or branch for other
+       broadcasts; a system DMA for moves between DRAM and GB.
     4. A move's bytes are those of the box that it reads, or of the elements of a lookup. It
        occupies the channels of its route for bytes over bandwidth, its engine for the slowest, and
        has the route's latency.
@@ -156,7 +156,7 @@ def _engines(program: Program) -> Claim | None:
     is_broadcast = kind == InstructionKind.BROADCAST
     is_from_lb = ~np.isin(program.source[moves], BEYOND_LB)
     own = program.plan.hardware.cores
-    core = np.where(is_broadcast, program.tile[moves] % own + to_core // own * own, core)
+    core = np.where(is_broadcast, _issuers(program, moves) + to_core // own * own, core)
     core = np.where(is_broadcast & is_from_lb, from_core, core)
     cores = np.array([engine.core for engine in program.engines])[program.engine[moves]]
     names = np.array([engine.kind.value for engine in program.engines])[program.engine[moves]]
@@ -175,6 +175,23 @@ def _engines(program: Program) -> Claim | None:
         is_bad, moves, "ENGINE",
         lambda at: f"is issued by the {names[at]} engine of core {cores[at]}, not of {core[at]}",
     )  # fmt: skip
+
+
+def _issuers(program: Program, moves: IntArray) -> IntArray:
+    """The core of a cluster that issues each move if it is a broadcast: (tile mod cores).
+
+    In a branch, one of the branch's cores.
+    """
+    plan = program.plan
+    found = int64(program.tile[moves]) % plan.hardware.cores
+    number = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
+    for place, kernel in enumerate(plan.kernels):
+        for branch in plan.branches_of(kernel):
+            numbers = [number[name] for name in branch.ops]
+            is_own = (program.kernel[moves] == place) & np.isin(program.op[moves], numbers)
+            cores = np.array(sorted(branch.cores))
+            found[is_own] = cores[program.tile[moves][is_own] % len(cores)]
+    return found
 
 
 def _bytes(program: Program) -> Claim | None:

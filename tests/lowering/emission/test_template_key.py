@@ -82,6 +82,7 @@ FOLLOWS = {
     "placement.residents.own.boxes": "the shares, which the key has of the resident itself",
     "placement.residents.own.shares": "the same",
     "placement.residents.own.cut": "the same",
+    "placement.kernel.branches": "names; the key has whether there are any",
     "placement.stages.classes": "the classes of the machine, which `KnownKernels.way` compares",
     "around.sources.held": "no case leaves rows that others answer for: None in all of them",
     "around.targets.held": "the same",

@@ -179,7 +179,7 @@ def test_a_chain_that_fits_has_bytes_of_its_own_for_each_result() -> None:
     (around,) = far.environments
     assert not around.has_scratch
     assert spilled(plan) == 0
-    base = around.ring.size_bytes
+    base = around.ring.end
     keys = [around.targets[f"t{at}"].key for at in range(1, 6)]
     assert [far.offsets[key] for key in keys] == [base + RESULT * at for at in range(5)]
 
@@ -193,7 +193,7 @@ def test_a_long_chain_uses_the_bytes_of_two_results_in_turn() -> None:
     assert spilled(plan) == 0
     scratch = [around.targets[f"t{at}"].scratch for at in range(1, 6)]
     assert scratch == [0, RESULT, 0, RESULT, 0]
-    assert around.ring.ahead_offset == around.ring.size_bytes + 2 * RESULT
+    assert around.ring.ahead_offset == around.ring.end + 2 * RESULT
 
 
 def test_results_without_a_turn_are_spilled() -> None:

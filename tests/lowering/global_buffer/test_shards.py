@@ -14,8 +14,9 @@ from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.products.plan import SHARD_ROUNDING, Plan, Residency
+from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.shards import SHARD_ROUNDING
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate

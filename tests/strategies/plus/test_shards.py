@@ -9,7 +9,8 @@ import pytest
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
-from graphturbo_core.products.plan import Plan, Residency, shard_part
+from graphturbo_core.products.plan import Plan, Residency
+from graphturbo_core.products.shards import shard_part
 from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
 from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for

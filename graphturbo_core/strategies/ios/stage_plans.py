@@ -1,0 +1,63 @@
+"""Stages and their times -> Plan: kernels on clusters, or on parts of the cores of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.products.scheduling import Scheduling
+from graphturbo_core.strategies.ios.core_parts import CoreTimes, assembled_on_cores
+from graphturbo_core.strategies.ios.endings import Stage
+from graphturbo_core.strategies.ios.stage_kernels import StageKernels
+from graphturbo_core.strategies.ios.stage_times import StageTimes
+from graphturbo_core.strategies.steps.assemble import (
+    Recipe,
+    assemble_cluster_parallel,
+    assemble_whole,
+)
+from graphturbo_core.strategies.steps.instances import instance_graph
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.placement import Nearest
+
+WITHOUT_FENCE = Scheduling(has_fence=False, is_listed=False)
+"""No fence: it would keep layers of one stage apart. Other kernels have a single layer."""
+
+
+@dataclass(frozen=True)
+class StagePlans:
+    """Plans of one model's layers; `label`: of the strategy."""
+
+    target: Target
+    layers: StageKernels
+    label: str
+
+    @property
+    def recipe(self) -> Recipe:
+        """A kernel per layer; every result goes to DRAM."""
+        layers = self.layers
+        return Recipe(self.label, layers.units, layers.groups, Nearest.DRAM, WITHOUT_FENCE)
+
+    def plan(
+        self, times: StageTimes, stages: Sequence[Stage], decisions: tuple[Decision, ...]
+    ) -> Plan:
+        """The plan of these stages: one kernel per layer, or per stage on parts of a cluster."""
+        layers, target = self.layers, self.target
+        recipe = replace(self.recipe, decisions=decisions)
+        if isinstance(times, CoreTimes):
+            kernels = [kernel for stage in stages for kernel in times.kernels(stage)]
+            return assembled_on_cores(target, recipe, layers, kernels)
+        if target.clusters == 1:
+            return assemble_whole(target, recipe, layers.sections)
+        instances = instance_graph(target.semantics, layers.sections)
+        return assemble_cluster_parallel(target, recipe, instances, list(_steps(times, stages)))
+
+
+def _steps(times: StageTimes, stages: Sequence[Stage]) -> Iterator[dict[int, int]]:
+    """The layer that each cluster runs, per step."""
+    for stage in stages:
+        queues = times.queues(stage)
+        for step in range(times.steps(stage)):
+            yield {
+                cluster: queue[step] for cluster, queue in enumerate(queues) if step < len(queue)
+            }
