@@ -22,7 +22,6 @@ from tests.ui.type_size import least_type
 
 pytestmark = pytest.mark.browser
 
-BOTH = pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 STEPS = [step for step in lecture_steps() if step.number in PICTURES]
 EVERY_STEP = pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
 PRINTED = {
@@ -53,7 +52,6 @@ def waiting_bytes(step: int, key: str) -> dict[str, int]:
     }
 
 
-@BOTH
 @EVERY_STEP
 def test_a_step_is_answered_with_the_keyboard_alone(visit: AppPage, step) -> None:
     found = open_page(visit, f"?step={step.number}")
@@ -63,8 +61,9 @@ def test_a_step_is_answered_with_the_keyboard_alone(visit: AppPage, step) -> Non
     assert scene(visit)["isRevealed"] is False
     expect(found.locator(".takeaway")).to_be_hidden()
     settle(visit)
-    assert faint_texts(visit.page) == []
-    assert serious_faults(visit) == []
+    for _ in visit.in_both_themes():
+        assert faint_texts(visit.page) == []
+        assert serious_faults(visit) == []
     wrong = 1 if right_of(step) == 0 else 0
     press(visit, str(wrong + 1), str(right_of(step) + 1), str(wrong + 1), "r")
     shown = await_scene(visit, "scene.isRevealed && scene.time === 1")
@@ -78,8 +77,9 @@ def test_a_step_is_answered_with_the_keyboard_alone(visit: AppPage, step) -> Non
     press(visit, "1")  # an answer is final
     assert scene(visit)["chosen"] == wrong
     settle(visit)
-    assert faint_texts(visit.page) == []
-    assert serious_faults(visit) == []
+    for _ in visit.in_both_themes():
+        assert faint_texts(visit.page) == []
+        assert serious_faults(visit) == []
 
 
 @EVERY_STEP

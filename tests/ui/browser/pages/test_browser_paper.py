@@ -14,8 +14,6 @@ from tests.ui.type_size import least_type
 
 pytestmark = pytest.mark.browser
 
-BOTH = pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
-
 
 def open_page(visit: AppPage, query: str = "") -> None:
     visit.page.goto(f"{visit.address}/paper{query}")
@@ -37,8 +35,7 @@ def said(visit: AppPage, text: str) -> None:
     expect(visit.page.locator("strong", has_text=text)).to_be_visible()
 
 
-@BOTH
-def test_a_click_selects_a_row_and_the_address_names_it(visit: AppPage, request) -> None:
+def test_a_click_selects_a_row_and_the_address_names_it(visit: AppPage) -> None:
     open_page(visit)
     shown_row(visit, "A ResNet-50")
     expect(points(visit, 0, 0)).to_have_count(10)
@@ -49,9 +46,9 @@ def test_a_click_selects_a_row_and_the_address_names_it(visit: AppPage, request)
     points(visit, 0, 0).nth(6).click(force=True)
     shown_row(visit, "G MobileNet-v2")
     visit.rest()
-    visit.page.wait_for_timeout(500)
-    visit.shoot(f"paper-{request.node.callspec.params['visit']}")
-    assert faint_texts(visit.page) == []
+    for theme in visit.in_both_themes():
+        visit.shoot(f"paper-{theme}")
+        assert faint_texts(visit.page) == []
 
 
 def test_back_undoes_the_last_selection(visit: AppPage) -> None:
@@ -148,7 +145,6 @@ def test_a_row_opens_in_explore_with_its_runs(visit: AppPage) -> None:
     explore.page.close()
 
 
-@BOTH
 def test_a_bar_shows_its_run(visit: AppPage) -> None:
     open_page(visit, "?row=throughput.full.A")
     bars = visit.page.locator(".js-plotly-plot").nth(2).locator(".trace.bars .point path")
@@ -160,8 +156,9 @@ def test_a_bar_shows_its_run(visit: AppPage) -> None:
     visit.page.get_by_role("button", name="not reproduced", exact=True).click()
     expect(points(visit, 0, 0)).to_have_count(7)
     visit.rest()
-    assert faint_texts(visit.page) == []
-    assert serious_faults(visit) == []
+    for _ in visit.in_both_themes():
+        assert faint_texts(visit.page) == []
+        assert serious_faults(visit) == []
 
 
 def test_the_menu_leads_there(visit: AppPage) -> None:
@@ -198,8 +195,8 @@ def test_an_audience_sees_the_pictures_alone(
         assert visit.errors == []
 
 
-@BOTH
 @pytest.mark.parametrize("query", ["", "?row=stages.tvm.3&present=1"])
 def test_no_serious_fault(visit: AppPage, query: str) -> None:
     open_page(visit, query)
-    assert serious_faults(visit) == []
+    for _ in visit.in_both_themes():
+        assert serious_faults(visit) == []
