@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from graphturbo_core.comparison.comparison_file import read_comparison, write_comparison
 from graphturbo_core.export.files import json_text
@@ -230,24 +231,21 @@ def test_explore_adds_a_and_b_by_the_button_of_share(visit: AppPage) -> None:
     [(1280, 720, "light"), (1920, 1080, "dark"), (390, 800, "light")],
 )
 def test_nothing_leaves_the_page_and_presenting_hides_all_but_pictures(
-    browser: Browser, address: str, width: int, height: int, scheme: str
+    visit: AppPage, width: int, height: int, scheme: Literal["light", "dark"]
 ) -> None:
-    size = {"width": width, "height": height}
-    with browser.new_context(viewport=size, color_scheme=scheme) as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        open_compare(visit, SMALL)
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-        for end in visit.page.locator(".compare-card .end:visible").all():
-            place, card = end.bounding_box(), visit.page.locator(".compare-card").bounding_box()
-            assert place is not None
-            assert card is not None
-            assert place["x"] + place["width"] <= card["x"] + card["width"]
-        button(visit, "Present").click()
-        expect(visit.page.locator(".st-key-compare_presenting")).to_be_visible()
-        expect(visit.page.locator(".st-key-compare_toolbar")).to_have_count(0)
-        assert least_type(visit.page, ".compare-card, .compare-head") >= 15
-        assert faint_texts(visit.page) == []
-        assert visit.errors == []
+    visit.resize(width, height, scheme)
+    open_compare(visit, SMALL)
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    for end in visit.page.locator(".compare-card .end:visible").all():
+        place, card = end.bounding_box(), visit.page.locator(".compare-card").bounding_box()
+        assert place is not None
+        assert card is not None
+        assert place["x"] + place["width"] <= card["x"] + card["width"]
+    button(visit, "Present").click()
+    expect(visit.page.locator(".st-key-compare_presenting")).to_be_visible()
+    expect(visit.page.locator(".st-key-compare_toolbar")).to_have_count(0)
+    assert least_type(visit.page, ".compare-card, .compare-head") >= 15
+    assert faint_texts(visit.page) == []
 
 
 def test_forty_runs_stand_on_one_scale(visit: AppPage, tmp_path: Path) -> None:

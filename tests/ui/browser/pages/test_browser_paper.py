@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
@@ -171,28 +172,25 @@ def test_the_menu_leads_there(visit: AppPage) -> None:
     ("width", "height", "scheme"), [(1280, 720, "light"), (1920, 1080, "dark")]
 )
 def test_an_audience_sees_the_pictures_alone(
-    browser: Browser, address: str, width: int, height: int, scheme: str
+    visit: AppPage, width: int, height: int, scheme: Literal["light", "dark"]
 ) -> None:
-    size = {"width": width, "height": height}
-    with browser.new_context(viewport=size, color_scheme=scheme) as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        open_page(visit, "?row=throughput.full.E&result=beyond&present=1")
-        page = visit.page
-        expect(points(visit, 0, 0)).to_have_count(7)
-        for hidden in ("stDataFrame", "stExpander", "stPopover", "stCode", "stSelectbox"):
-            expect(page.get_by_test_id(hidden).locator("visible=true")).to_have_count(0)
-        expect(page.get_by_role("radio")).to_have_count(0)
-        expect(page.get_by_role("heading", name="E BERT, 512 tokens")).to_be_visible()
-        assert least_type(page, ".js-plotly-plot") >= 18
-        assert least_type(page, ".st-key-paper_head, .st-key-paper_row, .st-key-paper_below") >= 18
-        plot = page.locator(".js-plotly-plot").first.bounding_box()
-        assert plot is not None and plot["y"] + plot["height"] <= height
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert faint_texts(page) == []
-        page.keyboard.press("Escape")
-        expect(page.get_by_role("button", name="Filter (1)")).to_be_visible()
-        expect(points(visit, 0, 0)).to_have_count(7)
-        assert visit.errors == []
+    visit.resize(width, height, scheme)
+    open_page(visit, "?row=throughput.full.E&result=beyond&present=1")
+    page = visit.page
+    expect(points(visit, 0, 0)).to_have_count(7)
+    for hidden in ("stDataFrame", "stExpander", "stPopover", "stCode", "stSelectbox"):
+        expect(page.get_by_test_id(hidden).locator("visible=true")).to_have_count(0)
+    expect(page.get_by_role("radio")).to_have_count(0)
+    expect(page.get_by_role("heading", name="E BERT, 512 tokens")).to_be_visible()
+    assert least_type(page, ".js-plotly-plot") >= 18
+    assert least_type(page, ".st-key-paper_head, .st-key-paper_row, .st-key-paper_below") >= 18
+    plot = page.locator(".js-plotly-plot").first.bounding_box()
+    assert plot is not None and plot["y"] + plot["height"] <= height
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert faint_texts(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Filter (1)")).to_be_visible()
+    expect(points(visit, 0, 0)).to_have_count(7)
 
 
 @pytest.mark.parametrize("query", ["", "?row=stages.tvm.3&present=1"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from graphturbo_core.comparison.plan_changes import changes_sentence, plan_changes
 from graphturbo_core.comparison.plan_picture import folds
@@ -173,18 +173,13 @@ def test_a_link_with_an_unknown_run_says_so(visit: AppPage) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
-def test_an_audience_sees_it_in_large_type(
-    browser: Browser, address: str, width: int, height: int
-) -> None:
-    size = {"width": width, "height": height}
-    with browser.new_context(viewport=size) as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        found = open_pair(visit, f"{PAIR}&changed=1&present=1")
-        assert least_type(visit.page, ".plan-diff") >= 18
-        box = found.bounding_box()
-        assert box is not None
-        assert box["height"] <= height
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-        body = found.locator(".body")
-        assert body.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 1
-        assert visit.errors == []
+def test_an_audience_sees_it_in_large_type(visit: AppPage, width: int, height: int) -> None:
+    visit.resize(width, height)
+    found = open_pair(visit, f"{PAIR}&changed=1&present=1")
+    assert least_type(visit.page, ".plan-diff") >= 18
+    box = found.bounding_box()
+    assert box is not None
+    assert box["height"] <= height
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    body = found.locator(".body")
+    assert body.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 1
