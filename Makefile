@@ -37,10 +37,12 @@ PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
 # Browsers wait for pages more than they compute: a third worker has the cores while two wait.
 BROWSER_PYTEST := $(PYTHON) -m pytest -n 3 --dist worksteal
 CHECKS := compiled types lint check-samples docs
+# The longest first; a process that waits for another of its own leaves its core to the next check.
+KEPT := check-matrix check-pasted check-nodes check-verified check-evidence
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
-.PHONY: help run test test-all test-full coverage evidence checks docs models lint types compiled samples check-samples check-pasted check-evidence check-verified bench pictures clean
+.PHONY: help run test test-all test-full coverage evidence checks docs models lint types compiled samples check-samples check-matrix check-nodes check-pasted check-evidence check-verified bench pictures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -57,9 +59,7 @@ test-all: $(TOOLS)  ## all tests, slow ones, browser and trained models too; hal
 	@$(MAKE) --no-print-directory --jobs 2 $(CHECKS) models
 	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
 	$(BUDGET) $(BROWSER_PYTEST) --durations=15 tests/ui -m browser
-	$(PYTHON) -m tests.matrix --sample
-	$(PYTHON) -m tests.verify.node_table --sample
-	@$(MAKE) --no-print-directory --jobs 2 check-pasted check-evidence check-verified
+	@$(MAKE) --no-print-directory --jobs 2 $(KEPT)
 
 test-full: $(MODELS)  ## whole models, every chip, every strategy: hours
 	GRAPHTURBO_FULL=1 $(PYTEST) tests/test_soundness.py tests/verify
@@ -93,6 +93,12 @@ types: $(TOOLS) $(NODE_TOOLS)  ## mypy --strict on the library and the app; tsc 
 
 samples: $(TOOLS)  ## build the sample models anew
 	$(PYTHON) -m sample_models.build_samples
+
+check-matrix: $(TOOLS)  ## small forms of all models, each on every second chip
+	$(PYTHON) -m tests.matrix --sample
+
+check-nodes: $(TOOLS)  ## one model in four of onnx's node suite
+	$(PYTHON) -m tests.verify.node_table --sample
 
 check-pasted: $(TOOLS)  ## outputs that pages show are what the commands print
 	$(PYTHON) -m benchmarks.pasted --check

@@ -11,6 +11,7 @@ from time import time
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
+from graphturbo_ui.charts import theme
 from graphturbo_ui.session import learn, state, what_if
 from graphturbo_ui.session.paper import row_query
 
@@ -55,8 +56,16 @@ def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str])
 
 
 def theme_button(paths: Sequence[str]) -> None:
-    """A button that switches between light and dark, on the pages at these paths."""
-    _component("theme")(data={"paths": list(paths)}, key="bar_theme", width="content")
+    """A button that switches between light and dark, on the pages at these paths.
+
+    It also runs the script where the system switches: colours of pictures come from here.
+    """
+    _component("theme")(
+        data={"paths": list(paths), "theme": theme()},
+        key="bar_theme",
+        width="content",
+        on_system_change=lambda: None,
+    )
 
 
 def copy_buttons(link: str, command: str) -> None:

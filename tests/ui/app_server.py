@@ -38,6 +38,18 @@ POLL_MS = 100
 ALL_ELEMENTS = """const all = (root) => [...root.querySelectorAll('*')].flatMap(
   (e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);"""
 """JavaScript: what is below `root`, in open shadow roots too."""
+IS_DRAWN_IN = f"""(theme) => {{
+  {ALL_ELEMENTS}
+  const app = document.querySelector('[data-testid="stApp"]');
+  const themeOf = (data) => data?.drawn || (data?.scene && data.theme);
+  const drawn = all(document).map((e) => themeOf(e.dataset)).filter(Boolean);
+  const isBusy = app?.dataset.testScriptState !== "notRunning";
+  return !isBusy && !document.querySelector('[data-stale="true"]') && drawn.length > 0
+    && getComputedStyle(app).colorScheme === theme && drawn.every((each) => each === theme);
+}}"""
+"""JavaScript: whether Streamlit, Python's pictures and the app's components are in a theme."""
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""JavaScript: charts and canvases are drawn by then."""
 CHROMIUM_FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -201,6 +213,18 @@ class AppPage:
                 wanted.wait_for(timeout=CLICK_MS)
                 return
         wanted.wait_for()
+
+    def in_both_themes(self) -> Iterator[str]:
+        """The page's theme, `light` or `dark`, then the other one, each once it is drawn in it.
+
+        Nothing that was done to the page is done again. It ends in the other theme.
+        """
+        is_dark = self.page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+        for theme in ("dark", "light") if is_dark else ("light", "dark"):
+            self.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            self.page.wait_for_function(IS_DRAWN_IN, arg=theme, polling=POLL_MS)
+            self.page.evaluate(TWO_FRAMES)
+            yield theme
 
     def canvas(self, name: str) -> Locator:
         """The canvas of that role description, through the open shadow root."""

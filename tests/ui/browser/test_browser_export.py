@@ -47,9 +47,8 @@ def test_a_run_is_taken_as_json_trace_and_dot(visit: AppPage) -> None:
     assert path.read_text(encoding="utf-8").startswith("digraph")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_file_opens_without_the_app(
-    visit: AppPage, browser: Browser, tmp_path: Path, scheme: str
+    visit: AppPage, browser: Browser, tmp_path: Path
 ) -> None:
     visit.open(QUERY)
     name, path = taken(visit, "Report as one HTML file")
@@ -57,16 +56,17 @@ def test_the_page_file_opens_without_the_app(
     kept = tmp_path / name
     kept.write_bytes(path.read_bytes())
     assert kept.stat().st_size < MAX_BYTES
-    with browser.new_context(color_scheme=scheme, offline=True) as context:  # type: ignore[arg-type]
-        page = context.new_page()
-        wrong: list[str] = []
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda message: wrong.append(message.text))
-        page.on("request", lambda request: _note(request, wrong))
-        page.goto(kept.as_uri())
-        page.wait_for_selector("body[data-ready]", timeout=PATIENCE_MS)
-        _check(page, visit, scheme)
-        assert wrong == []
+    wrong: list[str] = []
+    for scheme in ("light", "dark"):
+        with browser.new_context(color_scheme=scheme, offline=True) as context:
+            page = context.new_page()
+            page.on("pageerror", lambda error: wrong.append(str(error)))
+            page.on("console", lambda message: wrong.append(message.text))
+            page.on("request", lambda request: _note(request, wrong))
+            page.goto(kept.as_uri())
+            page.wait_for_selector("body[data-ready]", timeout=PATIENCE_MS)
+            _check(page, visit, scheme)
+            assert wrong == []
 
 
 def _note(request: Request, wrong: list[str]) -> None:

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
@@ -333,8 +333,7 @@ def ops_of(report: Report, group: int) -> list[int]:
     return [index for index, row in enumerate(nodes) if row["group"] == group]
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
-def test_texts_around_and_in_the_chart_can_be_read(visit: AppPage, request):
+def test_texts_around_and_in_the_chart_can_be_read(visit: AppPage):
     visit.open(SMALL)
     canvas = visit.canvas(GANTT)
     canvas.focus()
@@ -344,6 +343,13 @@ def test_texts_around_and_in_the_chart_can_be_read(visit: AppPage, request):
     visit.await_scene(GANTT, "scene.span !== null && scene.options.colourBy === 'layer'")
     visit.await_link("&window=")
     visit.settle()
+    for theme in visit.in_both_themes():
+        check_texts(visit, canvas)
+        visit.shoot(f"gantt-{theme}")
+
+
+def check_texts(visit: AppPage, canvas: Locator) -> None:
+    """Texts around the chart, and one in each part of it, can be read."""
     own = canvas.evaluate("c => c.getRootNode().textContent")
     assert "layers in flight" in own
     assert [faint for faint in faint_texts(visit.page) if faint.text in own] == []
@@ -359,7 +365,6 @@ def test_texts_around_and_in_the_chart_can_be_read(visit: AppPage, request):
     for name, place in drawn.items():
         values = np.array(canvas.evaluate(COLUMNS, list(place)), np.uint8)
         assert contrast_of(values.reshape(-1, 4)[:, :3]) >= 4.5, name
-    visit.shoot(f"gantt-{request.node.callspec.params['visit']}")
 
 
 def contrast_of(colours: np.ndarray) -> float:

@@ -46,8 +46,7 @@ def test_a_selected_sub_graph_and_op_are_marked_in_the_other_run_and_explained(v
     visit.await_link("&selected=b-op-")
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
-def test_the_selected_sub_graph_is_drawn_with_names_and_shapes(visit: AppPage, request):
+def test_the_selected_sub_graph_is_drawn_with_names_and_shapes(visit: AppPage):
     visit.open(f"{SMALL}&selected=a-group-1")
     visit.page.get_by_text("Drawing of g2 of A").click()
     drawing = visit.page.get_by_test_id("stGraphVizChart")
@@ -55,8 +54,9 @@ def test_the_selected_sub_graph_is_drawn_with_names_and_shapes(visit: AppPage, r
     expect(drawing.locator("svg .node polygon")).to_have_count(2)
     expect(drawing.get_by_text("stage1/block1/relu1", exact=True)).to_be_visible()
     expect(drawing.locator("svg .edge text").first).to_have_text(re.compile(r"\d+x\d+"))
-    assert [found for found in faint_texts(visit.page) if "svg" in found.where] == []
-    visit.shoot(f"drawing-{request.node.callspec.params['visit']}")
+    for theme in visit.in_both_themes():
+        assert [found for found in faint_texts(visit.page) if "svg" in found.where] == []
+        visit.shoot(f"drawing-{theme}")
 
 
 def test_a_row_of_the_table_selects_and_follows_what_is_selected(visit: AppPage):

@@ -238,8 +238,7 @@ def test_back_undoes_the_last_choice_whatever_made_it(visit: AppPage):
     expect(button(visit, "Chip generic-4x4")).to_be_visible()
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
-def test_all_text_of_the_page_can_be_read(visit: AppPage, request: pytest.FixtureRequest):
+def test_all_text_of_the_page_can_be_read(visit: AppPage):
     visit.open(
         f"{EDITED}&views=Every+core&views=Memory&selected=b-group-1&set_b=lowering.tiles%3D8"
     )
@@ -247,18 +246,20 @@ def test_all_text_of_the_page_can_be_read(visit: AppPage, request: pytest.Fixtur
     button(visit, "Force this merge").click()
     expect(page.get_by_text("Edits of B's plan")).to_be_visible()
     visit.settle()
-    page.wait_for_timeout(500)
-    assert faint_texts(page) == []
-    visit.shoot(f"state-{request.node.callspec.params['visit']}")
+    for theme in visit.in_both_themes():
+        assert faint_texts(page) == []
+        visit.shoot(f"state-{theme}")
     for name in ("menu", "model", "chip", "batch", "run_a", "settings", "share"):
         with visit.box(name) as body:
             expect(body).to_be_visible()
-            assert faint_texts(page) == [], name
+            for theme in visit.in_both_themes():
+                assert faint_texts(page) == [], (name, theme)
     with visit.box("run_b") as body:
         for group in ("Splitting (Algorithm 1)", "Lowering"):
             body.get_by_text(group).click()
         expect(body.get_by_text("lowering.tiles")).to_be_visible()
-        assert faint_texts(page) == []
+        for _ in visit.in_both_themes():
+            assert faint_texts(page) == []
 
 
 def test_one_click_searches_and_another_one_takes_it_as_b(visit: AppPage) -> None:

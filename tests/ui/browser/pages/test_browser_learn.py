@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from graphturbo_core.lecture.results import kept_results
 from graphturbo_core.lecture.steps import lecture_steps
@@ -22,7 +22,6 @@ from tests.ui.type_size import least_type
 
 pytestmark = pytest.mark.browser
 
-BOTH = pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 STEPS = [step for step in lecture_steps() if step.number in PICTURES]
 EVERY_STEP = pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
 PRINTED = {
@@ -53,7 +52,6 @@ def waiting_bytes(step: int, key: str) -> dict[str, int]:
     }
 
 
-@BOTH
 @EVERY_STEP
 def test_a_step_is_answered_with_the_keyboard_alone(visit: AppPage, step) -> None:
     found = open_page(visit, f"?step={step.number}")
@@ -63,8 +61,9 @@ def test_a_step_is_answered_with_the_keyboard_alone(visit: AppPage, step) -> Non
     assert scene(visit)["isRevealed"] is False
     expect(found.locator(".takeaway")).to_be_hidden()
     settle(visit)
-    assert faint_texts(visit.page) == []
-    assert serious_faults(visit) == []
+    for _ in visit.in_both_themes():
+        assert faint_texts(visit.page) == []
+        assert serious_faults(visit) == []
     wrong = 1 if right_of(step) == 0 else 0
     press(visit, str(wrong + 1), str(right_of(step) + 1), str(wrong + 1), "r")
     shown = await_scene(visit, "scene.isRevealed && scene.time === 1")
@@ -78,8 +77,9 @@ def test_a_step_is_answered_with_the_keyboard_alone(visit: AppPage, step) -> Non
     press(visit, "1")  # an answer is final
     assert scene(visit)["chosen"] == wrong
     settle(visit)
-    assert faint_texts(visit.page) == []
-    assert serious_faults(visit) == []
+    for _ in visit.in_both_themes():
+        assert faint_texts(visit.page) == []
+        assert serious_faults(visit) == []
 
 
 @EVERY_STEP
@@ -227,16 +227,16 @@ def test_the_mouse_does_what_keys_do(visit: AppPage) -> None:
 
 
 @EVERY_STEP
-def test_notes_are_seen_where_they_open(browser: Browser, address: str, step) -> None:
-    with browser.new_context(viewport={"width": 1280, "height": 720}) as context:
-        visit = AppPage.of(context, address)
-        found = open_page(visit, f"?step={step.number}")
-        side = found.locator(".side").bounding_box()
-        for keys in (("n",), ("n", str(right_of(step) + 1), "r", "n")):
-            press(visit, *keys)
-            box = found.locator(".notes").bounding_box()
-            assert box["y"] >= side["y"]
-            assert box["y"] + box["height"] <= side["y"] + side["height"] + 1
+def test_notes_are_seen_where_they_open(visit: AppPage, step) -> None:
+    visit.resize(1280, 720)
+    visit.page.emulate_media(reduced_motion="no-preference")
+    found = open_page(visit, f"?step={step.number}")
+    side = found.locator(".side").bounding_box()
+    for keys in (("n",), ("n", str(right_of(step) + 1), "r", "n")):
+        press(visit, *keys)
+        box = found.locator(".notes").bounding_box()
+        assert box["y"] >= side["y"]
+        assert box["y"] + box["height"] <= side["y"] + side["height"] + 1
 
 
 def test_a_clock_beside_the_steps_is_paused_by_p(visit: AppPage) -> None:
@@ -296,61 +296,55 @@ def test_an_end_state_is_shown_to_those_who_asked_for_less_motion(visit: AppPage
     expect(visit.page.get_by_role("button", name="Replay")).to_be_visible()
 
 
-def test_the_picture_plays_and_stops_at_space(browser: Browser, address: str) -> None:
-    with browser.new_context(viewport={"width": 1280, "height": 720}) as context:
-        visit = AppPage.of(context, address)
-        found = open_page(visit, "?step=1")
-        await_scene(visit, "scene.isPlaying && scene.time > 0.02")
-        press(visit, "Space")
-        time = await_scene(visit, "!scene.isPlaying")["time"]
-        assert 0 < time < scene(visit)["end"]
-        visit.page.wait_for_timeout(300)
-        assert scene(visit)["time"] == time
-        expect(found.get_by_role("button", name="Play", exact=True)).to_be_visible()
-        press(visit, "Space")
-        await_scene(visit, f"scene.time > {time}")
-        press(visit, "1", "r")
-        await_scene(visit, "scene.isRevealed && scene.isPlaying")
-        await_scene(visit, "!scene.isPlaying && scene.time === 1")
-        found.get_by_role("button", name="Replay").click()
-        await_scene(visit, "scene.isPlaying && scene.time < 0.5")
-        assert visit.errors == []
+def test_the_picture_plays_and_stops_at_space(visit: AppPage) -> None:
+    visit.resize(1280, 720)
+    visit.page.emulate_media(reduced_motion="no-preference")
+    found = open_page(visit, "?step=1")
+    await_scene(visit, "scene.isPlaying && scene.time > 0.02")
+    press(visit, "Space")
+    time = await_scene(visit, "!scene.isPlaying")["time"]
+    assert 0 < time < scene(visit)["end"]
+    visit.page.wait_for_timeout(300)
+    assert scene(visit)["time"] == time
+    expect(found.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    press(visit, "Space")
+    await_scene(visit, f"scene.time > {time}")
+    press(visit, "1", "r")
+    await_scene(visit, "scene.isRevealed && scene.isPlaying")
+    await_scene(visit, "!scene.isPlaying && scene.time === 1")
+    found.get_by_role("button", name="Replay").click()
+    await_scene(visit, "scene.isPlaying && scene.time < 0.5")
 
 
 @EVERY_STEP
 @pytest.mark.parametrize("width", [1280, 1920])
 @pytest.mark.parametrize("more", ["", "&present=1"])
-def test_a_step_fits_one_screen(
-    browser: Browser, address: str, step, width: int, more: str
-) -> None:
+def test_a_step_fits_one_screen(visit: AppPage, step, width: int, more: str) -> None:
     height = width * 9 // 16
-    size = {"width": width, "height": height}
-    with browser.new_context(viewport=size, reduced_motion="reduce") as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        found = open_page(visit, f"?step={step.number}{more}")
-        for is_revealed in (False, True):
-            if is_revealed:
-                press(visit, str(right_of(step) + 1), "r")
-                await_scene(visit, "scene.isRevealed && scene.time === 1")
-            box = found.bounding_box()
-            assert box["y"] + box["height"] <= height + 1
-            side = found.locator(".side")
-            assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
-            assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-            picture = found.locator(".picture").bounding_box()
-            assert picture["width"] > 0.58 * width
-            assert least_type(visit.page, ".learn") >= (28 if more else 11)
-            assert faint_texts(visit.page) == []
-            visit.shoot(f"learn-{step.key}-{width}{'-present' if more else ''}-{is_revealed:d}")
-        if more:
-            for hidden in (".foot", ".values", ".reveal", ".notes"):
-                expect(found.locator(hidden)).to_be_hidden()
-            press(visit, "n", "p")
-            for hidden in (".notes", ".pace"):
-                expect(found.locator(hidden)).to_be_hidden()
-            press(visit, "Escape")
-            expect(found.locator(".foot")).to_be_visible()
-        assert visit.errors == []
+    visit.resize(width, height)
+    found = open_page(visit, f"?step={step.number}{more}")
+    for is_revealed in (False, True):
+        if is_revealed:
+            press(visit, str(right_of(step) + 1), "r")
+            await_scene(visit, "scene.isRevealed && scene.time === 1")
+        box = found.bounding_box()
+        assert box["y"] + box["height"] <= height + 1
+        side = found.locator(".side")
+        assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+        picture = found.locator(".picture").bounding_box()
+        assert picture["width"] > 0.58 * width
+        assert least_type(visit.page, ".learn") >= (28 if more else 11)
+        assert faint_texts(visit.page) == []
+        visit.shoot(f"learn-{step.key}-{width}{'-present' if more else ''}-{is_revealed:d}")
+    if more:
+        for hidden in (".foot", ".values", ".reveal", ".notes"):
+            expect(found.locator(hidden)).to_be_hidden()
+        press(visit, "n", "p")
+        for hidden in (".notes", ".pace"):
+            expect(found.locator(hidden)).to_be_hidden()
+        press(visit, "Escape")
+        expect(found.locator(".foot")).to_be_visible()
 
 
 @EVERY_STEP

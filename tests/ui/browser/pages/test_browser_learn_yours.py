@@ -6,7 +6,7 @@ import re
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.lecture.yours.cutting import cut_of
@@ -48,22 +48,23 @@ def report_of(strategy: str, **options: str) -> Report:
     return run_report(load_sample(MODEL), request)
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 def test_each_step_is_answered_on_explore_s_model(visit: AppPage) -> None:
     for step in POSSIBLE:
         found = open_yours(visit, step)
         expect(found.locator(".own")).to_contain_text(f"{MODEL} on {CHIP}, batch {BATCH}")
         expect(found.get_by_role("button", name=MODEL)).to_have_attribute("aria-pressed", "true")
         settle(visit)
-        assert faint_texts(visit.page) == []
-        assert serious_faults(visit) == []
+        for _ in visit.in_both_themes():
+            assert faint_texts(visit.page) == []
+            assert serious_faults(visit) == []
         press(visit, "1", "r")
         await_scene(visit, "scene.isRevealed && scene.time === 1")
         expect(found.locator(".choice[data-state=right]")).to_have_count(1)
         expect(found.locator(".takeaway")).not_to_be_empty()
         settle(visit)
-        assert faint_texts(visit.page) == []
-        assert serious_faults(visit) == []
+        for _ in visit.in_both_themes():
+            assert faint_texts(visit.page) == []
+            assert serious_faults(visit) == []
     assert visit.errors == []
 
 
@@ -186,25 +187,19 @@ def test_an_unknown_network_is_said(visit: AppPage) -> None:
 
 
 @EVERY
-def test_a_step_fits_one_screen(browser: Browser, address: str, step: int) -> None:
-    size = {"width": 1280, "height": 720}
-    with browser.new_context(viewport=size, reduced_motion="reduce") as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        for width, more in ((1280, ""), (1920, ""), (1280, "&present=1"), (1920, "&present=1")):
-            height = width * 9 // 16
-            visit.page.set_viewport_size({"width": width, "height": height})
-            found = open_yours(visit, step, more)
-            for is_revealed in (False, True):
-                if is_revealed:
-                    press(visit, "1", "r")
-                    await_scene(visit, "scene.isRevealed && scene.time === 1")
-                box = found.bounding_box()
-                assert box["y"] + box["height"] <= height + 1
-                side = found.locator(".side")
-                assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
-                assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-                assert least_type(visit.page, ".learn") >= (28 if more else 11)
-                visit.shoot(
-                    f"learn-yours-{step}-{width}{'-present' if more else ''}-{is_revealed:d}"
-                )
-        assert visit.errors == []
+def test_a_step_fits_one_screen(visit: AppPage, step: int) -> None:
+    for width, more in ((1280, ""), (1920, ""), (1280, "&present=1"), (1920, "&present=1")):
+        height = width * 9 // 16
+        visit.page.set_viewport_size({"width": width, "height": height})
+        found = open_yours(visit, step, more)
+        for is_revealed in (False, True):
+            if is_revealed:
+                press(visit, "1", "r")
+                await_scene(visit, "scene.isRevealed && scene.time === 1")
+            box = found.bounding_box()
+            assert box["y"] + box["height"] <= height + 1
+            side = found.locator(".side")
+            assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
+            assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+            assert least_type(visit.page, ".learn") >= (28 if more else 11)
+            visit.shoot(f"learn-yours-{step}-{width}{'-present' if more else ''}-{is_revealed:d}")

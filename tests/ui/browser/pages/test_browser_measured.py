@@ -38,8 +38,7 @@ def filled(visit: AppPage) -> list[str]:
     return [lines[0], *(f"{line}{place}" for place, line in enumerate(lines[1:], 1))]
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
-def test_a_filled_template_is_drawn_and_a_dot_selects(visit: AppPage, request) -> None:
+def test_a_filled_template_is_drawn_and_a_dot_selects(visit: AppPage) -> None:
     open_box(visit)
     give(visit, "\n".join(filled(visit)))
     expect(visit.page.locator(CHART)).to_have_count(1)
@@ -47,10 +46,10 @@ def test_a_filled_template_is_drawn_and_a_dot_selects(visit: AppPage, request) -
     dots = visit.page.locator(CHART).locator(".subplot.x2y2 .scatterlayer .point")
     expect(dots).to_have_count(13)
     visit.rest()
-    visit.page.wait_for_timeout(500)
-    visit.shoot(f"measured-{request.node.callspec.params['visit']}")
-    assert faint_texts(visit.page) == []
-    assert serious_faults(visit) == []
+    for theme in visit.in_both_themes():
+        visit.shoot(f"measured-{theme}")
+        assert faint_texts(visit.page) == []
+        assert serious_faults(visit) == []
     dots.nth(2).click(force=True)
     selected = visit.await_scene(MAP, "scene.selected.startsWith('b-layer-')")["selected"]
     assert selected == "b-layer-2"

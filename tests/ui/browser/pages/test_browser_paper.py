@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
@@ -13,8 +14,6 @@ from tests.ui.contrast import faint_texts
 from tests.ui.type_size import least_type
 
 pytestmark = pytest.mark.browser
-
-BOTH = pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 
 
 def open_page(visit: AppPage, query: str = "") -> None:
@@ -37,8 +36,7 @@ def said(visit: AppPage, text: str) -> None:
     expect(visit.page.locator("strong", has_text=text)).to_be_visible()
 
 
-@BOTH
-def test_a_click_selects_a_row_and_the_address_names_it(visit: AppPage, request) -> None:
+def test_a_click_selects_a_row_and_the_address_names_it(visit: AppPage) -> None:
     open_page(visit)
     shown_row(visit, "A ResNet-50")
     expect(points(visit, 0, 0)).to_have_count(10)
@@ -49,9 +47,9 @@ def test_a_click_selects_a_row_and_the_address_names_it(visit: AppPage, request)
     points(visit, 0, 0).nth(6).click(force=True)
     shown_row(visit, "G MobileNet-v2")
     visit.rest()
-    visit.page.wait_for_timeout(500)
-    visit.shoot(f"paper-{request.node.callspec.params['visit']}")
-    assert faint_texts(visit.page) == []
+    for theme in visit.in_both_themes():
+        visit.shoot(f"paper-{theme}")
+        assert faint_texts(visit.page) == []
 
 
 def test_back_undoes_the_last_selection(visit: AppPage) -> None:
@@ -148,7 +146,6 @@ def test_a_row_opens_in_explore_with_its_runs(visit: AppPage) -> None:
     explore.page.close()
 
 
-@BOTH
 def test_a_bar_shows_its_run(visit: AppPage) -> None:
     open_page(visit, "?row=throughput.full.A")
     bars = visit.page.locator(".js-plotly-plot").nth(2).locator(".trace.bars .point path")
@@ -160,8 +157,9 @@ def test_a_bar_shows_its_run(visit: AppPage) -> None:
     visit.page.get_by_role("button", name="not reproduced", exact=True).click()
     expect(points(visit, 0, 0)).to_have_count(7)
     visit.rest()
-    assert faint_texts(visit.page) == []
-    assert serious_faults(visit) == []
+    for _ in visit.in_both_themes():
+        assert faint_texts(visit.page) == []
+        assert serious_faults(visit) == []
 
 
 def test_the_menu_leads_there(visit: AppPage) -> None:
@@ -174,32 +172,29 @@ def test_the_menu_leads_there(visit: AppPage) -> None:
     ("width", "height", "scheme"), [(1280, 720, "light"), (1920, 1080, "dark")]
 )
 def test_an_audience_sees_the_pictures_alone(
-    browser: Browser, address: str, width: int, height: int, scheme: str
+    visit: AppPage, width: int, height: int, scheme: Literal["light", "dark"]
 ) -> None:
-    size = {"width": width, "height": height}
-    with browser.new_context(viewport=size, color_scheme=scheme) as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        open_page(visit, "?row=throughput.full.E&result=beyond&present=1")
-        page = visit.page
-        expect(points(visit, 0, 0)).to_have_count(7)
-        for hidden in ("stDataFrame", "stExpander", "stPopover", "stCode", "stSelectbox"):
-            expect(page.get_by_test_id(hidden).locator("visible=true")).to_have_count(0)
-        expect(page.get_by_role("radio")).to_have_count(0)
-        expect(page.get_by_role("heading", name="E BERT, 512 tokens")).to_be_visible()
-        assert least_type(page, ".js-plotly-plot") >= 18
-        assert least_type(page, ".st-key-paper_head, .st-key-paper_row, .st-key-paper_below") >= 18
-        plot = page.locator(".js-plotly-plot").first.bounding_box()
-        assert plot is not None and plot["y"] + plot["height"] <= height
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert faint_texts(page) == []
-        page.keyboard.press("Escape")
-        expect(page.get_by_role("button", name="Filter (1)")).to_be_visible()
-        expect(points(visit, 0, 0)).to_have_count(7)
-        assert visit.errors == []
+    visit.resize(width, height, scheme)
+    open_page(visit, "?row=throughput.full.E&result=beyond&present=1")
+    page = visit.page
+    expect(points(visit, 0, 0)).to_have_count(7)
+    for hidden in ("stDataFrame", "stExpander", "stPopover", "stCode", "stSelectbox"):
+        expect(page.get_by_test_id(hidden).locator("visible=true")).to_have_count(0)
+    expect(page.get_by_role("radio")).to_have_count(0)
+    expect(page.get_by_role("heading", name="E BERT, 512 tokens")).to_be_visible()
+    assert least_type(page, ".js-plotly-plot") >= 18
+    assert least_type(page, ".st-key-paper_head, .st-key-paper_row, .st-key-paper_below") >= 18
+    plot = page.locator(".js-plotly-plot").first.bounding_box()
+    assert plot is not None and plot["y"] + plot["height"] <= height
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert faint_texts(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Filter (1)")).to_be_visible()
+    expect(points(visit, 0, 0)).to_have_count(7)
 
 
-@BOTH
 @pytest.mark.parametrize("query", ["", "?row=stages.tvm.3&present=1"])
 def test_no_serious_fault(visit: AppPage, query: str) -> None:
     open_page(visit, query)
-    assert serious_faults(visit) == []
+    for _ in visit.in_both_themes():
+        assert serious_faults(visit) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from graphturbo_core.comparison.plan_changes import changes_sentence, plan_changes
 from graphturbo_core.comparison.plan_picture import folds
@@ -55,7 +55,6 @@ def click_row(visit: AppPage, number: int) -> None:
     rows(visit).click(position={"x": 500, "y": row["y"] + row["h"] / 2})
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 def test_marks_are_those_of_the_two_plans(visit: AppPage) -> None:
     layers = plan_changes(report_of(A), report_of(B))
     found = open_pair(visit)
@@ -66,12 +65,12 @@ def test_marks_are_those_of_the_two_plans(visit: AppPage) -> None:
     marks = [side.short for layer in layers for side in layer.sides]
     drawn = [text for text in found.locator(".texts text").all_text_contents() if "→" in text]
     assert drawn == [mark for mark in marks if mark] == ["DRAM → GB"] * 12
-    assert serious_faults(visit) == []
-    assert faint_texts(visit.page) == []
+    for _ in visit.in_both_themes():
+        assert serious_faults(visit) == []
+        assert faint_texts(visit.page) == []
     assert least_type(visit.page, ".plan-diff") >= 11
 
 
-@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 def test_only_what_changed_is_a_toggle_that_a_link_restores(visit: AppPage) -> None:
     found = open_pair(visit)
     found.get_by_role("checkbox", name="Show only what changed").check()
@@ -79,7 +78,8 @@ def test_only_what_changed_is_a_toggle_that_a_link_restores(visit: AppPage) -> N
     assert folds(plan_changes(report_of(A), report_of(B))) == [[12, 12]]
     assert [row["isShut"] for row in shown["rows"]] == [False] * 12 + [True]
     expect(found.get_by_text("1 layer the same in both")).to_be_visible()
-    assert faint_texts(visit.page) == []
+    for _ in visit.in_both_themes():
+        assert faint_texts(visit.page) == []
     visit.page.wait_for_function("() => location.search.includes('changed=1')")
     visit.rest()
     link = visit.link()
@@ -173,18 +173,13 @@ def test_a_link_with_an_unknown_run_says_so(visit: AppPage) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
-def test_an_audience_sees_it_in_large_type(
-    browser: Browser, address: str, width: int, height: int
-) -> None:
-    size = {"width": width, "height": height}
-    with browser.new_context(viewport=size) as context:  # type: ignore[arg-type]
-        visit = AppPage.of(context, address)
-        found = open_pair(visit, f"{PAIR}&changed=1&present=1")
-        assert least_type(visit.page, ".plan-diff") >= 18
-        box = found.bounding_box()
-        assert box is not None
-        assert box["height"] <= height
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-        body = found.locator(".body")
-        assert body.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 1
-        assert visit.errors == []
+def test_an_audience_sees_it_in_large_type(visit: AppPage, width: int, height: int) -> None:
+    visit.resize(width, height)
+    found = open_pair(visit, f"{PAIR}&changed=1&present=1")
+    assert least_type(visit.page, ".plan-diff") >= 18
+    box = found.bounding_box()
+    assert box is not None
+    assert box["height"] <= height
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    body = found.locator(".body")
+    assert body.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.ui.app_server import AppPage
@@ -12,7 +11,6 @@ from tests.ui.app_server import AppPage
 SMALL = "model=teaching-resnet&batch=8&chip=generic-4x4&a=tvm%402&b=graphturbo%402"
 THUMB = "stSliderThumbValue"
 """Stands above its thumb, on the page's ground."""
-BOTH = pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 
 
 def open_page(visit: AppPage, query: str = "") -> None:
