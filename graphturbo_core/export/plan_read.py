@@ -166,6 +166,7 @@ def _kernel(
         residency=like(residency).residency
         if isinstance(residency, str)
         else {name: Residency(word) for name, word in residency.items()},
+        branches=tuple(tuple(map(tuple, branch)) for branch in section.branches),
     )
 
 

@@ -94,6 +94,7 @@ class PlanKernel(_Strict):
     """A kernel; a text instead of a mapping names an earlier kernel with the same mapping.
 
     `step`, `cluster`: when and where it runs; given only where clusters share the round.
+    `branches`: the ops of each branch, section by section; given only where there are several.
     """
 
     run: Label
@@ -103,6 +104,7 @@ class PlanKernel(_Strict):
     scopes: dict[Name, ScopeWord] | Label
     kept: list[Name] | Label
     residency: dict[Name, ResidencyWord] | Label
+    branches: Annotated[list[list[list[Name]]], Field(max_length=MAX_LISTED)] = []
 
 
 class StaySection(_Strict):

@@ -150,6 +150,8 @@ def _kernel_tree(
         first = seen.setdefault((key, json.dumps(tree)), kernel.name)
         if first != kernel.name and tree:
             parts[key] = first
+    if kernel.branches:
+        parts["branches"] = [[list(ops) for ops in branch] for branch in kernel.branches]
     return {"run": kernel.name, **place, **parts}
 
 

@@ -69,7 +69,7 @@ def _part(plan: Plan, kernel: KernelPlan, number: int, branch: KernelBranch) -> 
         bindings={t: own for t, own in kernel.bindings.items() if t in branch.computed},
         scopes={t: scope for t, scope in kernel.scopes.items() if t in branch.computed},
         residency={name: how for name, how in kernel.residency.items() if name in weights},
-        branches=(branch.ops,),
+        branches=((branch.ops,),),
     )
 
 

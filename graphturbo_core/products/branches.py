@@ -53,8 +53,8 @@ class BranchKernel(Protocol):
         """The piece of its group."""
 
     @property
-    def branches(self) -> tuple[tuple[str, ...], ...]:
-        """Ops of each branch; empty for a whole kernel."""
+    def branches(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """Sections of each branch, as ops; empty for a whole kernel."""
 
 
 def runs_with(kernels: Iterable[BranchKernel]) -> list[tuple[int, int]]:

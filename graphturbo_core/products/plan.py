@@ -121,7 +121,7 @@ class KernelPlan:
     scopes: Mapping[str, Scope]
     kept: frozenset[str] = frozenset()
     residency: Mapping[str, Residency] = field(default_factory=dict)
-    branches: tuple[tuple[str, ...], ...] = ()
+    branches: tuple[tuple[tuple[str, ...], ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -338,30 +338,32 @@ class Plan:
             if op.name not in ran:
                 raise InvariantError("PLAN_OPS", f"op {op.name!r} is in no kernel")
         self._check_cooperation()
-        self._check_branches()
-        if self.retention_fault:
-            raise InvariantError("PLAN_STAY", self.retention_fault)
+        faults = ("PLAN_BRANCH", self.branches_fault), ("PLAN_STAY", self.retention_fault)
+        for code, fault in (each for each in faults if each[1]):
+            raise InvariantError(code, fault)
 
     def branches_of(self, kernel: KernelPlan) -> tuple[KernelBranch, ...]:
         """The branches of a kernel that has several."""
-        graph, found = self.semantics.graph, []
-        for names in kernel.branches:
-            ops = [graph.op_by_name[name] for name in names]
+        graph, found = self.semantics.graph, list[KernelBranch]()
+        for sections in kernel.branches:
+            ops = [graph.op_by_name[name] for section in sections for name in section]
             computed = frozenset(t for op in ops for t in op.outputs if t in kernel.bindings)
             cores = frozenset(core for t in computed for core in kernel.bindings[t].cores)
             read = frozenset(t for op in ops for t in graph.activations_in(op)) - computed
-            found.append(KernelBranch(names, cores, computed, read))
+            found.append(KernelBranch(tuple(op.name for op in ops), cores, computed, read))
         return tuple(found)
 
-    def _check_branches(self) -> None:
-        """Branches are disjoint, and nothing orders them: no fence, LB output or shard."""
+    @property
+    def branches_fault(self) -> str:
+        """The constraint that branches of a kernel violate; "": none. Nothing may order them."""
+        orders = self.scheduling.has_fence, self.cooperation, self.hardware.has_shared_matrix
         for kernel in (kernel for kernel in self.kernels if kernel.branches):
             fault = branch_fault(self.branches_of(kernel), kernel.ops)
-            is_ordered = self.scheduling.has_fence or self.cooperation is not None
-            if is_ordered or kernel.kept or Residency.SHARDED in kernel.residency.values():
-                fault = fault or "branches have no fence, no shards, no LB output, one cluster"
+            if any(orders) or kernel.kept or Residency.SHARDED in kernel.residency.values():
+                fault = fault or "branches have no fence, shard, LB output or shared engine"
             if fault:
-                raise InvariantError("PLAN_BRANCH", f"{kernel.name}: {fault}")
+                return f"{kernel.name}: {fault}"
+        return ""
 
     def _check_cooperation(self) -> None:
         """A tensor that another cluster reads is in DRAM and was computed in an earlier step."""

@@ -183,14 +183,15 @@ def assembled_on_cores(
 
 
 def _groups(layers: StageKernels, kernels: Sequence[BranchStep]) -> Iterator[Group]:
-    """A group per kernel, named after its first layer."""
-    for step in kernels:
+    """A group per kernel, its ops in the order of the layers."""
+    order = {op: at for at, op in enumerate(op for unit in layers.units for op in unit.ops)}
+    for number, step in enumerate(kernels, 1):
         places = [place for branch in step for place in branch.sections]
         own = [layers.groups[place] for place in places]
         owned = tuple(dict.fromkeys(layer for group in own for layer in group.layers))
-        ops = tuple(op for group in own for op in group.ops)
+        ops = tuple(sorted((op for group in own for op in group.ops), key=order.__getitem__))
         peak_bytes = SubGraph(layers.graph, tuple(sorted(places))).whole_peak_bytes
-        yield Group(own[0].name, owned, ops, -1, 1, 0, peak_bytes)
+        yield Group(f"g{number}", owned, ops, -1, 1, 0, peak_bytes)
 
 
 def with_cores(decision: Decision, text: str) -> Decision:

@@ -6,6 +6,7 @@ A plan file has a header (choices, digests of model and chip), `edits`, and a re
 - `record.py`: Plan to Record: groups, kernels, bindings, scopes, residencies, retained weights.
 - `restore.py`: Record to Plan without edits. Boxes are recomputed, everything else is checked and
   taken; no algorithm decides.
+- `branches.py`: the same for a record in which kernels have branches.
 - `kernels.py`: the kernels of a restored plan; a choice that cannot be carried out is refused.
 - `turns.py`: in which step and on which cluster a record's instances run.
 - `edits.py`: the user's names become constraints, or are refused.

@@ -32,11 +32,21 @@ def restored_kernels(
     Raises:
         PlanError: PLAN_RECORD, a binding, scope or residency cannot be carried out.
     """
+    return restored_instances(target, graph, Turns.of(order, record.cooperation), record.kernels)
+
+
+def restored_instances(
+    target: Target, graph: InstanceGraph, turns: Turns, records: Sequence[KernelRecord]
+) -> tuple[KernelPlan, ...]:
+    """The kernels of these records, in the order of `turns`.
+
+    Raises:
+        PlanError: as `restored_kernels`.
+    """
     nests = [section.nests(target.semantics) for section in graph.sections]
-    turns = Turns.of(order, record.cooperation)
     return tuple(
         _kernel(_Place(target, graph, number, turns, nests[graph.instances[number].section]), own)
-        for number, own in zip(order, record.kernels, strict=True)
+        for number, own in zip(turns.cluster_of, records, strict=True)
     )
 
 

@@ -31,13 +31,17 @@ class GroupRecord:
 
 @dataclass(frozen=True, slots=True)
 class KernelRecord:
-    """Choices of a kernel, by its instance's name, that group and piece do not determine."""
+    """Choices of a kernel, by its instance's name, that group and piece do not determine.
+
+    `branches`: of a kernel whose branches run at the same time, the ops of each one's sections.
+    """
 
     name: str
     bindings: Mapping[str, Binding]
     scopes: Mapping[str, Scope]
     kept: tuple[str, ...]
     residency: Mapping[str, Residency]
+    branches: tuple[tuple[tuple[str, ...], ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def recorded(plan: Plan) -> Record:
     kernels = (
         KernelRecord(
             kernel.name, kernel.bindings, kernel.scopes, tuple(sorted(kernel.kept)),
-            kernel.residency,
+            kernel.residency, kernel.branches,
         )
         for kernel in plan.kernels
     )  # fmt: skip

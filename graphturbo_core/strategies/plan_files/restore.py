@@ -19,6 +19,7 @@ from graphturbo_core.strategies.layers.carry import Carry, carry_axis, split_car
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.model_layers import groups_of_layers, layers_of_model
 from graphturbo_core.strategies.layers.relay import relay_layers
+from graphturbo_core.strategies.plan_files.branches import restored_branches
 from graphturbo_core.strategies.plan_files.kernels import restored_kernels
 from graphturbo_core.strategies.plan_files.record import (
     GroupRecord,
@@ -75,9 +76,13 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         unit_of = {op: unit.index for unit in units for op in unit.ops}
         cuts = [(in_layers(section, unit_of), covered) for section, covered in cuts]
     instances = instance_graph(target.semantics, [section for section, _ in cuts])
-    order = _order(instances, record.kernels)
-    check_shared(target, instances, order, shared, is_staged=frame.is_staged)
-    kernels = restored_kernels(target, instances, order, record)
+    if any(kernel.branches for kernel in record.kernels):
+        order: tuple[int, ...] = ()
+        kernels = restored_branches(target, units, record)
+    else:
+        order = _order(instances, record.kernels)
+        check_shared(target, instances, order, shared, is_staged=frame.is_staged)
+        kernels = restored_kernels(target, instances, order, record)
     layers = layers_of_model(target.semantics, units)
     groups = [
         _group(SubGraph(graph, own), cut, owners, group)
@@ -101,6 +106,8 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         cooperation=shared,
         stays=_stays(kernels, record.stays),
     )
+    if plan.branches_fault:
+        raise record_refused(plan.branches_fault, "branches")
     if plan.retention_fault:
         raise record_refused(plan.retention_fault, "stays")
     return plan

@@ -47,7 +47,7 @@ def assemble_branches(
         )
         for number, placement, held in zip(order, placements, residencies, strict=True)
     }
-    kernels = tuple(_kernel(graph, made, place, step) for place, step in enumerate(steps))
+    kernels = tuple(joined_kernel(graph, made, place, step) for place, step in enumerate(steps))
     return plan_of_kernels(target, recipe, kernels)
 
 
@@ -67,16 +67,17 @@ def _bound(
     ]
 
 
-def _kernel(
+def joined_kernel(
     graph: InstanceGraph, made: Mapping[int, KernelPlan], place: int, step: BranchStep
 ) -> KernelPlan:
-    """One kernel of a step; of one with several branches, or one branch of several sections."""
+    """One kernel of a step, by its place; `made`: the sections as kernels, by their number."""
     numbers = [number for branch in step for number in branch.sections]
-    parts = [made[number] for number in numbers]
+    parts, name = [made[number] for number in numbers], f"g{place + 1}"
     if len(parts) == 1:
-        return replace(parts[0], group=place)
+        return replace(parts[0], name=name, group=place)
     return replace(
         parts[0],
+        name=name,
         group=place,
         ops=tuple(op for part in parts for op in part.ops),
         boxes=_boxes(parts),
@@ -93,9 +94,7 @@ def _kernel(
             for part in parts
             for weight, how in part.residency.items()
         },
-        branches=tuple(
-            tuple(op for number in branch.sections for op in made[number].ops) for branch in step
-        ),
+        branches=tuple(tuple(made[number].ops for number in branch.sections) for branch in step),
     )
 
 

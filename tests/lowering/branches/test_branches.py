@@ -109,8 +109,8 @@ def pairs_between(program: Program) -> int:
     branch = {
         op: number
         for kernel in program.plan.kernels
-        for number, ops in enumerate(kernel.branches)
-        for op in ops
+        for number, sections in enumerate(kernel.branches)
+        for op in (op for section in sections for op in section)
     }
     names = [op.name for op in program.plan.semantics.graph.ops]
     of_row = np.array([branch[names[op]] for op in program.op.tolist()])
@@ -167,7 +167,7 @@ def test_slots_of_branches_do_not_overlap_in_gb() -> None:
 
 def test_branches_of_one_kernel_run_together() -> None:
     kernel = two_plan().kernels[0]
-    whole, part = replace(kernel, branches=()), replace(kernel, branches=(kernel.ops[:1],))
+    whole, part = replace(kernel, branches=()), replace(kernel, branches=((kernel.ops[:1],),))
     other = replace(part, group=1)
     assert runs_with([whole, part, part, other, whole, whole]) == [
         (0, 0), (1, 2), (1, 2), (3, 3), (4, 4), (5, 5),
@@ -197,11 +197,11 @@ WRONG: dict[str, tuple[Callable[[Plan], Plan], str]] = {
             plan,
             kernels=(replace(plan.kernels[0], residency={"v": Residency.SHARDED}),),
         ),
-        "no shards",
+        "no fence, shard",
     ),
     "an output in LB": (
         lambda plan: replace(plan, kernels=(replace(plan.kernels[0], kept=frozenset("a")),)),
-        "no LB output",
+        "LB output",
     ),
 }
 
@@ -219,7 +219,6 @@ def test_a_branch_may_not_read_what_another_computes() -> None:
     of_a, of_b = kernel.branches
     apart = replace(
         kernel,
-        ops=(*of_a, *of_b),
         branches=(of_a, of_b[:1], of_b[1:]),
         bindings={**kernel.bindings, "c": replace(kernel.bindings["a"], cores=(9,) * 2)},
     )

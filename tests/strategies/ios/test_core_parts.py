@@ -8,7 +8,7 @@ import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.strategies.ios import strategy as ios
 from graphturbo_core.strategies.ios.core_parts import CoreTimes, _by_parts
 from graphturbo_core.strategies.planning import PlanTask, plan_for
@@ -96,7 +96,7 @@ def one_cluster(
         if refuses_branches and any(kernel.branches for kernel in plan.kernels):
             return None
         found = tuple(
-            LAUNCH + max(sum(COSTS[op] for op in ops) for ops in kernel.branches or (kernel.ops,))
+            LAUNCH + max(sum(COSTS[op] for op in ops) for ops in branch_ops(kernel))
             for kernel in plan.kernels
         )
         return PlanCost(sum(found), found)
@@ -106,8 +106,14 @@ def one_cluster(
     return plan_for(parse_strategy(f"ios:{level}"), task)
 
 
+def branch_ops(kernel: KernelPlan) -> list[list[str]]:
+    """Ops of each branch; of a kernel without branches, its ops."""
+    found = [[op for section in branch for op in section] for branch in kernel.branches]
+    return found or [list(kernel.ops)]
+
+
 def branches_of(plan: Plan) -> list[list[str]]:
-    return [[" ".join(ops) for ops in k.branches or (k.ops,)] for k in plan.kernels]
+    return [[" ".join(ops) for ops in branch_ops(kernel)] for kernel in plan.kernels]
 
 
 def test_one_cluster_runs_groups_on_parts_of_its_cores() -> None:
