@@ -36,9 +36,9 @@ def tries(
     found: list[tuple[Grain, int, int]] = []
     lowered = lowering._lowered
 
-    def spy(plan: Plan, attempt: lowering._Attempt, known: KnownKernels) -> Program:
+    def spy(whole: Plan, plan: Plan, attempt: lowering._Attempt, known: KnownKernels) -> Program:
         found.append((attempt.grain, len(attempt.stages[0][0].shares), seen()))
-        return lowered(plan, attempt, known)
+        return lowered(whole, plan, attempt, known)
 
     patch.setattr(lowering, "_lowered", spy)
     return found
