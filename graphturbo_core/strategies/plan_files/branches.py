@@ -33,7 +33,7 @@ def restored_branches(
     """
     if record.cooperation is not None:
         raise record_refused("kernels have branches, and clusters share the round", "branches")
-    if [each.name for each in record.kernels] != [each.name for each in record.groups]:
+    if [each.name for each in record.kernels] != [f"{each.name}/1" for each in record.groups]:
         raise record_refused("with branches, each group is one kernel, in order", "kernels")
     pairs = zip(record.kernels, record.groups, strict=True)
     branches = [_sections_of(kernel, group) for kernel, group in pairs]

@@ -72,7 +72,7 @@ def joined_kernel(
 ) -> KernelPlan:
     """One kernel of a step, by its place; `made`: the sections as kernels, by their number."""
     numbers = [number for branch in step for number in branch.sections]
-    parts, name = [made[number] for number in numbers], f"g{place + 1}"
+    parts, name = [made[number] for number in numbers], f"g{place + 1}/1"
     if len(parts) == 1:
         return replace(parts[0], name=name, group=place)
     return replace(

@@ -97,7 +97,7 @@ def joined(record: Record) -> Record:
     return replace(
         record,
         groups=(replace(groups[0], ops=("a", "b", "c", "d")), replace(groups[2], name="g2")),
-        kernels=(own, replace(kernels[2], name="g2")),
+        kernels=(own, replace(kernels[2], name="g2/1")),
     )
 
 
