@@ -73,12 +73,7 @@ def assemble(
     kernel_of = np.repeat(np.array(issue.kernel_of), sizes).astype(np.int32)
     segment, opens, closes = _segments(plan, kernel_of, rows["layer"])
     rows["layer"] = _layers(plan, rows["op"])
-    tables = _tables(kernels, buffer_of, names)
-    if issue.rows is not None:
-        for table in (ChannelTable, AccessTable, AddressConflicts):
-            at, *values = columns(table)
-            entries = joined([(tables[at], issue.rows, tuple(tables[name] for name in values))])
-            tables |= dict(zip(columns(table), entries, strict=True))
+    tables = _issued(_tables(kernels, buffer_of, names), issue)
     tables["conflict"] = ranks(order)[tables["conflict"]].astype(np.int32)
     numbers = _tensor_numbers(own, names)
     of_buffer = numbers[tables["access_buffer"]]
@@ -154,6 +149,18 @@ def _tables(
     orders = [kernel.order for kernel in kernels]
     tables = _joined(ChannelTable, accesses, orders) | _joined(AccessTable, accesses, orders)
     return tables | _joined(AddressConflicts, conflicts, orders)
+
+
+def _issued(tables: Arrays, issue: IssueOrder) -> Arrays:
+    """The CSR tables with their rows in the order of issue."""
+    if issue.rows is None:
+        return tables
+    found = dict(tables)
+    for table in (ChannelTable, AccessTable, AddressConflicts):
+        at, *values = columns(table)
+        entries = joined([(tables[at], issue.rows, tuple(tables[name] for name in values))])
+        found |= dict(zip(columns(table), entries, strict=True))
+    return found
 
 
 def _joined(table: type, parts: Sequence[object], orders: Sequence[IntArray]) -> Arrays:

@@ -107,8 +107,8 @@ class KernelPlan:
     of a group). `scopes`: memory of every computed tensor that outlives its loop nest; for outputs,
     until they are read. `kept`: outputs that are resident in LB for the next kernel (with a scope
     other than LB, there is a copy in that memory too). `bindings`: of every computed tensor.
-    `residency`: of every weight that the kernel reads. `branches`: ops of each part of the kernel
-    that runs at the same time as the others, on cores of its own; empty: the kernel has one part.
+    `residency`: of every weight that the kernel reads. `branches`: parts of the kernel that run at
+    the same time, each on its own cores, as ops of the sections in turn; empty: it has one part.
     """
 
     name: str

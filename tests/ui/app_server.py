@@ -49,7 +49,7 @@ IS_DRAWN_IN = f"""(theme) => {{
 }}"""
 """JavaScript: whether Streamlit, Python's pictures and the app's components are in a theme."""
 TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-"""JavaScript: charts and canvases are drawn by then."""
+"""JavaScript: waits until charts and canvases are drawn."""
 CHROMIUM_FLAGS = (
     "--headless",
     "--no-sandbox",

@@ -273,8 +273,8 @@ def test_the_system_dma_serves_branches_in_turn() -> None:
 def test_weights_of_branches_that_wait_in_gb_have_bytes_of_their_own() -> None:
     plan = branch_plan(WIDE, cluster(), HALVES)
     (kernel,) = plan.kernels
-    held = replace(kernel, residency={"v": Residency.GB, "w": Residency.GB})
-    program = lower(replace(plan, kernels=(held,), fixed=frozenset("vw")))
+    in_gb = replace(kernel, residency={"v": Residency.GB, "w": Residency.GB})
+    program = lower(replace(plan, kernels=(in_gb,), fixed=frozenset("vw")))
     v, w = (bytes_in(program, Memory.GB, name) for name in "vw")
     assert len(v) >= 128 * 256 * 9 * 2
     assert v.isdisjoint(w)
