@@ -191,7 +191,7 @@ def test_passes_of_the_options() -> None:
 @pytest.mark.slow
 def test_googlenet_is_never_slower_than_unchanged_or_merged() -> None:
     """All nine modules are merged where each merge is faster, as `tensorrt-like` merges them."""
-    asked = RunRequest("light-inception_v1", "taso-like@1", "goya", 1, has_pictures=False)
+    asked = RunRequest("light-inception_v1", "taso-like@1", "stcp920", 1, has_pictures=False)
     requests = [
         asked,
         replace(asked, options=UNCHANGED),

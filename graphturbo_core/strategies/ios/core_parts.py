@@ -32,14 +32,15 @@ class CoreTimes(StageTimes):
     """Cycles of stages whose groups run at the same time on disjoint cores of one cluster.
 
     `clusters`: most branches of a kernel. `cores`: of the cluster. `on_parts`: of each layer, its
-    cycles on 0, 1, 2 ... parts of the cores, without launch and barrier. `dram_cycles`: per layer,
-    cycles of its bytes at DRAM. `overhead`: launch and barrier of a kernel, in cycles. `alone`:
-    layers that need an engine or LB that all cores share; they run by themselves.
+    cycles on 0, 1, 2 ... parts of the cores, without launch and barrier. `dram_on_parts`: likewise
+    the cycles of its bytes at DRAM: fewer cores may fetch an operand more often. `overhead`: launch
+    and barrier of a kernel, in cycles. `alone`: layers that need an engine or LB that all cores
+    share; they run by themselves.
     """
 
     cores: int = 1
     on_parts: Sequence[Sequence[int]] = ()
-    dram_cycles: Sequence[int] = ()
+    dram_on_parts: Sequence[Sequence[int]] = ()
     overhead: int = 0
     alone: frozenset[int] = frozenset()
     _divided: dict[Stage, tuple[int, tuple[BranchStep, ...]]] = field(default_factory=dict)
@@ -101,7 +102,11 @@ class CoreTimes(StageTimes):
             longest = max(range(count), key=lambda at: (cycles[at], -parts[at]))
             parts[longest] += 1
             cycles[longest] = self._cycles(queues[longest], parts[longest])
-        moved = sum(self.dram_cycles[layer] for queue in queues for layer in queue)
+        moved = sum(
+            self.dram_on_parts[layer][own]
+            for queue, own in zip(queues, parts, strict=True)
+            for layer in queue
+        )
         ends = accumulate(parts, initial=0)
         cores = pairwise(end * self.cores // self.clusters for end in ends)
         step = tuple(
@@ -132,22 +137,25 @@ def core_times(
     instances = instance_graph(target.semantics, layers.sections)
     count_of_layers = len(layers.sections)
     simulated: dict[int, Sequence[int]] = {}
-    dram_cycles: Sequence[int] = [0] * count_of_layers
+    at_dram: dict[int, Sequence[int]] = {}
     for count in sorted({parts, *(parts >> shift for shift in range(1, parts.bit_length()))}):
         used = tuple(range(count * cores // parts))
         steps = [(CoreBranch((layer,), used),) for layer in range(count_of_layers)]
         simulated[count], cost = cycles_of(assemble_branches(target, recipe, instances, steps))
-        if cost is not None and cost.loads:
-            dram_cycles = [load.dram_cycles for load in cost.loads]
+        has_loads = cost is not None and cost.loads
+        at_dram[count] = (
+            [load.dram_cycles for load in cost.loads] if has_loads else [0] * len(steps)
+        )
     chip, sem = target.hardware, target.semantics
     overhead = 0 if target.cost is None else chip.launch_cycles + chip.barrier_cycles
-    per_layer = zip(*simulated.values(), strict=True)
+    counts = tuple(simulated)
+    cycles_of_layers = zip(*simulated.values(), strict=True)
     return CoreTimes(
         simulated[parts],
         parts,
         cores=cores,
-        on_parts=[_by_parts(tuple(simulated), cycles, overhead) for cycles in per_layer],
-        dram_cycles=dram_cycles,
+        on_parts=[_by_parts(counts, cycles, overhead) for cycles in cycles_of_layers],
+        dram_on_parts=[_by_parts(counts, cycles) for cycles in zip(*at_dram.values(), strict=True)],
         overhead=overhead,
         alone=frozenset(
             layer.index
@@ -157,7 +165,7 @@ def core_times(
     )
 
 
-def _by_parts(counts: Sequence[int], cycles: Sequence[int], overhead: int) -> list[int]:
+def _by_parts(counts: Sequence[int], cycles: Sequence[int], overhead: int = 0) -> list[int]:
     """A layer's cycles without `overhead` on 0, 1, 2 ... parts, by those on rising `counts`.
 
     Between two counts they follow a + b / parts (our choice: work that is divided, and the rest).

@@ -12,6 +12,9 @@ authors' program. A unit is a layer of Relay: a convolution with its activation.
 4. Steps 2 and 3 run for each pruning up to (r, s). The fastest simulated schedule is taken, the
    sequential and the greedy one among them. Our choice: the cycles of a stage depend a little on
    the stage before it, so that the least sum is not always the fastest.
+5. A pruning ends at a schedule more than 10 % slower than the fastest one of its own. If none of
+   its own was faster than in turn and greedy, larger prunings are not tried. Our choice: there the
+   estimates miss what groups cost each other, as weights that share GB, and a simulation is long.
 
 Levels that merge convolutions plan a graph that was chosen before (`merging_levels.py`).
 
@@ -59,6 +62,7 @@ LEVELS = MappingProxyType(
 WITH_GROUPS = frozenset({"parallel", BOTH})
 """Levels whose stages may have several groups, by a search."""
 MOST_LAYERS, MOST_GROUPS = 3, 8
+MOST_SLOWER_PERCENT = 10
 REFUSED = 2**63
 """Cycles of a plan that is refused: any other one is taken before it."""
 RULE_TOGETHER = "these layers run at once: the sum over all stages is the least"
@@ -238,17 +242,12 @@ class IosScheduler:
         if max(map(len, greedy(edges, count)), default=0) <= self.strategy.s:
             self._try(times, (greedy(edges, count), frozenset(), 0), tried)
         starts = dict(tried)
-        for pruning in self.strategy.prunings():
-            times.known = {}
-            for each in starts.values():
-                times.known |= each.stage_cycles
-            for _ in range(self.strategy.trials):
-                made = self._scheduled(times, edges, pruning)
-                is_known = made[0] in tried
-                self._try(times, made, tried)
-                times.known |= tried[made[0]].stage_cycles
-                if is_known:
-                    break
+        hopeless: list[tuple[int, int]] = []
+        for r, s in self.strategy.prunings():
+            if any(most <= r and groups <= s for most, groups in hopeless):
+                continue
+            if not self._helps((r, s), times, starts, tried):
+                hopeless.append((r, s))
         stages = min(tried, key=lambda each: (tried[each].cycles, not tried[each].searched))
         chosen = tried[stages]
         times.known = dict(chosen.stage_cycles)
@@ -257,6 +256,35 @@ class IosScheduler:
             decisions=tuple(self._decisions(times, stages, chosen.searched)),
             notes=(TOO_WIDE.format(count=chosen.wide),) if chosen.wide else (),
         )
+
+    def _helps(
+        self,
+        pruning: tuple[int, int],
+        times: StageTimes,
+        starts: Mapping[tuple[Stage, ...], IosTrial],
+        tried: dict[tuple[Stage, ...], IosTrial],
+    ) -> bool:
+        """Steps 2, 3 and 5: simulate the schedules of a pruning. False: do not try larger ones.
+
+        Its schedules depend on `starts` and the pruning alone, and whether it is tried depends on
+        smaller ones alone: so a larger (r, s) is never worse.
+        """
+        times.known = {}
+        for each in starts.values():
+            times.known |= each.stage_cycles
+        first = least = min(each.cycles for each in starts.values())
+        for _ in range(self.strategy.trials):
+            made = self._scheduled(times, self.kernels.edges, pruning)
+            is_known = made[0] in tried
+            self._try(times, made, tried)
+            found = tried[made[0]]
+            times.known |= found.stage_cycles
+            least = min(least, found.cycles)
+            if found.cycles * 100 > least * (100 + MOST_SLOWER_PERCENT):
+                return least < first
+            if is_known:
+                break
+        return True
 
     def _try(self, times: StageTimes, made: Made, tried: dict[tuple[Stage, ...], IosTrial]) -> None:
         """Simulate a schedule, unless it is known; without a simulator its cycles are estimates."""

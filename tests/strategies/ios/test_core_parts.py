@@ -28,7 +28,7 @@ def times(**changes: object) -> CoreTimes:
     on_parts = [[0, 80, 40, 30, 20], [0, 40, 20, 15, 10], [0, 12, 12, 12, 12]]
     made = CoreTimes(
         [LAUNCH + cycles[-1] for cycles in on_parts],
-        4, cores=4, on_parts=on_parts, dram_cycles=[5, 5, 5], overhead=LAUNCH,
+        4, cores=4, on_parts=on_parts, dram_on_parts=[[0, 5, 5, 5, 5]] * 3, overhead=LAUNCH,
     )  # fmt: skip
     return replace(made, **changes)  # type: ignore[arg-type]
 
@@ -57,7 +57,14 @@ def test_few_branches_where_more_take_longer() -> None:
 
 
 def test_dram_serves_one_branch_at_a_time() -> None:
-    assert times(dram_cycles=[50, 60, 0])(((0,), (1,))) == LAUNCH + 110
+    at_dram = [[0, 50, 50, 50, 50], [0, 60, 60, 60, 60], [0] * 5]
+    assert times(dram_on_parts=at_dram)(((0,), (1,))) == LAUNCH + 110
+
+
+def test_bytes_at_dram_are_those_on_the_cores_of_each_branch() -> None:
+    """Two cores each: the first layer fetches twice what it fetches on four."""
+    at_dram = [[0, 99, 60, 40, 30], [0, 99, 35, 20, 15], [0] * 5]
+    assert times(dram_on_parts=at_dram)(((0,), (1,))) == LAUNCH + 60 + 35
 
 
 def test_a_layer_of_a_shared_engine_runs_before_the_branches() -> None:
