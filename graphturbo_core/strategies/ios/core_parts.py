@@ -142,10 +142,8 @@ def core_times(
         used = tuple(range(count * cores // parts))
         steps = [(CoreBranch((layer,), used),) for layer in range(count_of_layers)]
         simulated[count], cost = cycles_of(assemble_branches(target, recipe, instances, steps))
-        has_loads = cost is not None and cost.loads
-        at_dram[count] = (
-            [load.dram_cycles for load in cost.loads] if has_loads else [0] * len(steps)
-        )
+        loads = cost.loads if cost else ()
+        at_dram[count] = [load.dram_cycles for load in loads] or [0] * count_of_layers
     chip, sem = target.hardware, target.semantics
     overhead = 0 if target.cost is None else chip.launch_cycles + chip.barrier_cycles
     counts = tuple(simulated)

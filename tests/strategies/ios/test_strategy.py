@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import pytest
@@ -12,7 +14,9 @@ from graphturbo_core.products.plan import Plan
 from graphturbo_core.recorder import Progress
 from graphturbo_core.report.report import Report
 from graphturbo_core.strategies.ios import strategy as ios
-from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.ios.endings import Stage
+from graphturbo_core.strategies.ios.stage_times import StageTimes
+from graphturbo_core.strategies.planning import PlanTask, plan_for, target_of
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import PlanCost
 from tests.full import SLOW
@@ -44,10 +48,15 @@ def planned(
     clusters: int,
     costs: dict[str, int] | None = None,
     *,
-    refuses_sharing: bool = False,
+    shared: int | None = 1,
+    evaluated: list[Plan] | None = None,
     **options: str,
 ) -> Plan:
-    """The plan of the branches; a step costs its longest layer."""
+    """The plan of the branches; a step costs its longest layer.
+
+    With several layers it costs `shared` times that; None: it is refused. `evaluated` gets the
+    plans whose cost is computed.
+    """
     text = (
         BRANCHES.format(weights="")
         .replace("N,", "1,")
@@ -58,13 +67,17 @@ def planned(
 
     def cost(plan: Plan) -> PlanCost | None:
         assert costs is not None
-        if refuses_sharing and max(map(len, stages_of(plan))) > 1:
+        if evaluated is not None:
+            evaluated.append(plan)
+        if shared is None and max(map(len, stages_of(plan))) > 1:
             return None
         own = {n: costs[kernel.ops[0]] for n, kernel in enumerate(plan.kernels)}
         steps: dict[int, int] = {}
         for number, each in own.items():
             step = plan.step_of(number)
             steps[step] = max(steps.get(step, 0), each)
+        layers = Counter(map(plan.step_of, own))
+        steps = {step: most * (shared or 1) ** (layers[step] > 1) for step, most in steps.items()}
         kernels = tuple(steps[plan.step_of(number)] for number in own)
         return PlanCost(sum(steps.values()), kernels)
 
@@ -114,8 +127,61 @@ def test_without_a_simulator_every_layer_counts_one_cycle() -> None:
 
 def test_a_refused_schedule_is_not_taken() -> None:
     """Every plan with a shared step is refused: the layers run in turn."""
-    plan = planned("parallel", 4, COSTS, refuses_sharing=True)
+    plan = planned("parallel", 4, COSTS, shared=None)
     assert [len(step) for step in stages_of(plan)] == [1] * 5
+
+
+def test_larger_prunings_are_not_tried_where_schedules_are_far_slower(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The layers' cycles, in turn, greedy, and one schedule of at most two groups."""
+    evaluated: list[Plan] = []
+    plan = planned("parallel", 4, COSTS, shared=4, evaluated=evaluated)
+    assert [len(step) for step in stages_of(plan)] == [1] * 5
+    assert len(evaluated) == 4
+    monkeypatch.setattr(ios, "MOST_SLOWER_PERCENT", 10**6)
+    planned("parallel", 4, COSTS, shared=4, evaluated=evaluated)
+    assert len(evaluated) > 4 + 4
+
+
+@dataclass(frozen=True)
+class ScriptedSearch(ios.IosScheduler):
+    """Each schedule is a new one and has the next cycles of the script."""
+
+    unused: Plan = field(kw_only=True)
+    script: Iterator[int] = field(kw_only=True)
+
+    def _scheduled(self, *_: object) -> ios.Made:
+        return (((next(self.script),),),), frozenset(), 0
+
+    def _try(self, _: object, made: ios.Made, tried: dict[tuple[Stage, ...], ios.IosTrial]) -> None:
+        ((cycles,),) = made[0][0]
+        tried[made[0]] = ios.IosTrial(cycles, self.unused, {}, frozenset(), 0)
+
+
+@pytest.mark.parametrize(
+    ("simulated", "count", "helps"),
+    [
+        ([111, 90], 1, False),
+        ([110, 99, 108, 109, 90], 4, True),
+        ([110, 90], 2, True),
+        ([109, 108, 107], 3, True),
+    ],
+)
+def test_a_pruning_ends_at_a_far_slower_schedule(
+    simulated: list[int], count: int, helps: bool
+) -> None:
+    """It is compared with the fastest of its own: 100 cycles at first."""
+    strategy = ios.Ios(trials=len(simulated))
+    plan = planned("sequential", 4)
+    target = target_of(strategy, PlanTask(plan.semantics, plan.hardware, "fp16", {}))
+    search = ScriptedSearch(
+        strategy, target, strategy.kernels(target), unused=plan, script=iter(simulated)
+    )
+    tried: dict[tuple[Stage, ...], ios.IosTrial] = {}
+    search._try(None, ((((100,),),), frozenset(), 0), tried)
+    assert search._helps((1, 2), StageTimes([1], 1), dict(tried), tried) is helps
+    assert len(tried) == 1 + count
 
 
 def test_a_block_with_too_many_stages_is_scheduled_greedily(
