@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -125,8 +124,6 @@ def counted_cost(cache: TrialCache, strategy: Strategy, tell: Callable[[int, int
         try:
             return cache.cost(plan)
         finally:
-            if strategy.is_search:
-                gc.collect()
             if strategy.evaluations and plan.strategy in (SEARCHED, strategy.label):
                 tell(next(numbers), strategy.evaluations)
 

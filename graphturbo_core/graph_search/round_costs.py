@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -74,7 +73,6 @@ class RoundCosts:
                 found = cost(plans[size])
             except (CapacityError, PlanError):
                 found = None
-            gc.collect()
             if found is None:
                 return None, {}
             cycles[size] = found.cycles
