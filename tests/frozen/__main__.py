@@ -19,22 +19,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Digests of every small sample's run")
     parser.add_argument("--write", action="store_true", help="keep what comes out")
     parser.add_argument("--values", action="store_true", help="prose may differ")
-    parser.add_argument("--chips", help="these alone, by commas")
+    parser.add_argument("--chips", type=_names, default=(), help="these alone, by commas")
+    parser.add_argument("--strategies", type=_names, default=(), help="these alone, by commas")
     chosen = parser.parse_args(arguments)
-    chips = chosen.chips.split(",") if chosen.chips else None
-    found = _found([run for run in runs() if chips is None or run.chip in chips])
+    own = [run for run in runs() if _is_chosen(run, chosen.chips, chosen.strategies)]
+    if not own:
+        parser.error("no run is of these")
+    found = _found(own)
     if chosen.write:
-        write({**(kept() if chips else {}), **found})
+        write({**(kept() if chosen.chips or chosen.strategies else {}), **found})
         return 0
     known, differ = kept(), 0
-    for name, own in found.items():
+    for name, new in found.items():
         parts = ("values",) if chosen.values else Digests._fields
-        wrong = [part for part in parts if getattr(own, part) != getattr(known[name], part)]
+        wrong = [part for part in parts if getattr(new, part) != getattr(known[name], part)]
         if wrong:
             differ += 1
             print(f"{name}: other {' and '.join(wrong)}", file=sys.stderr)
     print(f"{len(found)} runs, {differ} differ")
     return int(differ > 0)
+
+
+def _names(text: str) -> list[str]:
+    """Of "a,b": "a" and "b"."""
+    return text.split(",")
+
+
+def _is_chosen(run: Run, chips: Sequence[str], strategies: Sequence[str]) -> bool:
+    """Whether the run is of these chips and strategies; of all where none is given."""
+    return (not chips or run.chip in chips) and (not strategies or run.strategy in strategies)
 
 
 def _found(every: Sequence[Run]) -> dict[str, Digests]:

@@ -12,8 +12,8 @@ authors' program. A unit is a layer of Relay: a convolution with its activation.
 4. Steps 2 and 3 run for each pruning up to (r, s). The fastest simulated schedule is taken, the
    sequential and the greedy one among them. Our choice: the cycles of a stage depend a little on
    the stage before it, so that the least sum is not always the fastest.
-5. A pruning ends at a schedule more than 10 % slower than the fastest one of its own. If none of
-   its own was faster than in turn and greedy, larger prunings are not tried. Our choice: there the
+5. A pruning ends at a schedule more than 10 % slower than its fastest one or the layers in turn.
+   If none of its own was faster than these, larger prunings are not tried. Our choice: there the
    estimates miss what groups cost each other, as weights that share GB, and a simulation is long.
 
 Levels that merge convolutions plan a graph that was chosen before (`merging_levels.py`).
@@ -272,7 +272,8 @@ class IosScheduler:
         times.known = {}
         for each in starts.values():
             times.known |= each.stage_cycles
-        first = least = min(each.cycles for each in starts.values())
+        in_turn = sequential(self.kernels.edges, len(self.graph.layers))
+        first = least = starts[in_turn].cycles
         for _ in range(self.strategy.trials):
             made = self._scheduled(times, self.kernels.edges, pruning)
             is_known = made[0] in tried

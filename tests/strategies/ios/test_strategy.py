@@ -15,6 +15,7 @@ from graphturbo_core.recorder import Progress
 from graphturbo_core.report.report import Report
 from graphturbo_core.strategies.ios import strategy as ios
 from graphturbo_core.strategies.ios.endings import Stage
+from graphturbo_core.strategies.ios.fixed_stages import greedy, sequential
 from graphturbo_core.strategies.ios.stage_times import StageTimes
 from graphturbo_core.strategies.planning import PlanTask, plan_for, target_of
 from graphturbo_core.strategies.registry import parse_strategy
@@ -171,7 +172,7 @@ class ScriptedSearch(ios.IosScheduler):
 def test_a_pruning_ends_at_a_far_slower_schedule(
     simulated: list[int], count: int, helps: bool
 ) -> None:
-    """It is compared with the fastest of its own: 100 cycles at first."""
+    """It is compared with the fastest of its own and the layers in turn, which take 100 cycles."""
     strategy = ios.Ios(trials=len(simulated))
     plan = planned("sequential", 4)
     target = target_of(strategy, PlanTask(plan.semantics, plan.hardware, "fp16", {}))
@@ -179,9 +180,12 @@ def test_a_pruning_ends_at_a_far_slower_schedule(
         strategy, target, strategy.kernels(target), unused=plan, script=iter(simulated)
     )
     tried: dict[tuple[Stage, ...], ios.IosTrial] = {}
-    search._try(None, ((((100,),),), frozenset(), 0), tried)
+    count_of_layers = len(search.graph.layers)
+    for stages, cycles in ((sequential, 100), (greedy, 50)):
+        made = stages(search.kernels.edges, count_of_layers)
+        tried[made] = ios.IosTrial(cycles, plan, {}, frozenset(), 0)
     assert search._helps((1, 2), StageTimes([1], 1), dict(tried), tried) is helps
-    assert len(tried) == 1 + count
+    assert len(tried) == 2 + count
 
 
 def test_a_block_with_too_many_stages_is_scheduled_greedily(
