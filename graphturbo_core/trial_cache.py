@@ -33,8 +33,9 @@ class KnownTrial:
 
 
 def cost_of(trace: Trace) -> PlanCost:
-    """Cost of a simulated plan: cycles of its Trace, and cycles and loads per kernel."""
-    return PlanCost(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
+    """Cost of a simulated plan: cycles of its Trace, cycles and loads per kernel, instructions."""
+    program = trace.program
+    return PlanCost(trace.makespan, trace.kernel_cycles, kernel_loads(program), program.size)
 
 
 @dataclass

@@ -1,8 +1,11 @@
-"""Stages and their times -> Plan: kernels on clusters, or on parts of the cores of one."""
+"""Stages and their times -> Plan: kernels on clusters, or on parts of the cores of one.
+
+`IosTrial` is such a plan when it has been simulated.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphturbo_core.products.plan import Decision, Plan
@@ -22,6 +25,23 @@ from graphturbo_core.strategies.steps.placement import Nearest
 
 WITHOUT_FENCE = Scheduling(has_fence=False, is_listed=False)
 """No fence: it would keep layers of one stage apart. Other kernels have a single layer."""
+Made = tuple[tuple[Stage, ...], frozenset[Stage], int]
+"""Stages in order, those that the dynamic program chose, and how many blocks it could not list."""
+
+
+@dataclass(frozen=True)
+class IosTrial:
+    """A schedule's plan with its cycles, those of each stage, and the instructions simulated.
+
+    `searched`: stages that the dynamic program chose. `wide`: blocks that were too large for it.
+    """
+
+    cycles: int
+    plan: Plan
+    stage_cycles: Mapping[Stage, int]
+    searched: frozenset[Stage]
+    wide: int
+    instructions: int = 0
 
 
 @dataclass(frozen=True)

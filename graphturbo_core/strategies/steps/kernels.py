@@ -38,12 +38,13 @@ class PlanCost:
     """Cost of a plan: cycles of a round and of each kernel, launch and barrier included.
 
     In a cluster-parallel plan each kernel has the cycles of its step. `loads`: per kernel; empty if
-    not measured.
+    not measured. `instructions`: of the simulated Program; the time to simulate grows with them.
     """
 
     cycles: int
     kernel_cycles: tuple[int, ...]
     loads: tuple[KernelUsage, ...] = ()
+    instructions: int = 0
 
 
 Cost = Callable[[Plan], PlanCost | None]

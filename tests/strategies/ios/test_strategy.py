@@ -151,13 +151,34 @@ class ScriptedSearch(ios.IosScheduler):
 
     unused: Plan = field(kw_only=True)
     script: Iterator[int] = field(kw_only=True)
+    instructions: int = field(kw_only=True)
 
     def _scheduled(self, *_: object) -> ios.Made:
         return (((next(self.script),),),), frozenset(), 0
 
     def _try(self, _: object, made: ios.Made, tried: dict[tuple[Stage, ...], ios.IosTrial]) -> None:
         ((cycles,),) = made[0][0]
-        tried[made[0]] = ios.IosTrial(cycles, self.unused, {}, frozenset(), 0)
+        tried[made[0]] = ios.IosTrial(cycles, self.unused, {}, frozenset(), 0, self.instructions)
+
+
+def scripted(simulated: list[int], instructions: int = 1) -> tuple[bool, int]:
+    """Whether a pruning with such schedules helps, and how many it simulated.
+
+    The layers in turn take 100 cycles, greedy stages 50.
+    """
+    plan = planned("sequential", 4)
+    strategy = ios.Ios(trials=len(simulated))
+    target = target_of(strategy, PlanTask(plan.semantics, plan.hardware, "fp16", {}))
+    search = ScriptedSearch(
+        strategy, target, strategy.kernels(target),
+        unused=plan, script=iter(simulated), instructions=instructions,
+    )  # fmt: skip
+    tried: dict[tuple[Stage, ...], ios.IosTrial] = {}
+    for stages, cycles in ((sequential, 100), (greedy, 50)):
+        made = stages(search.kernels.edges, len(search.graph.layers))
+        tried[made] = ios.IosTrial(cycles, plan, {}, frozenset(), 0)
+    helps = search._helps((1, 2), StageTimes([1], 1), dict(tried), tried)
+    return helps, len(tried) - 2
 
 
 @pytest.mark.parametrize(
@@ -172,20 +193,16 @@ class ScriptedSearch(ios.IosScheduler):
 def test_a_pruning_ends_at_a_far_slower_schedule(
     simulated: list[int], count: int, helps: bool
 ) -> None:
-    """It is compared with the fastest of its own and the layers in turn, which take 100 cycles."""
-    strategy = ios.Ios(trials=len(simulated))
-    plan = planned("sequential", 4)
-    target = target_of(strategy, PlanTask(plan.semantics, plan.hardware, "fp16", {}))
-    search = ScriptedSearch(
-        strategy, target, strategy.kernels(target), unused=plan, script=iter(simulated)
-    )
-    tried: dict[tuple[Stage, ...], ios.IosTrial] = {}
-    count_of_layers = len(search.graph.layers)
-    for stages, cycles in ((sequential, 100), (greedy, 50)):
-        made = stages(search.kernels.edges, count_of_layers)
-        tried[made] = ios.IosTrial(cycles, plan, {}, frozenset(), 0)
-    assert search._helps((1, 2), StageTimes([1], 1), dict(tried), tried) is helps
-    assert len(tried) == 2 + count
+    """It is compared with the fastest of its own, and with the layers in turn."""
+    assert scripted(simulated) == (helps, count)
+
+
+def test_a_pruning_ends_after_long_simulations() -> None:
+    """A first schedule is always simulated."""
+    half = ios.MOST_INSTRUCTIONS // 2
+    assert scripted([99, 98, 97], half - 1) == (True, 3)
+    assert scripted([99, 98, 97], half) == (True, 2)
+    assert scripted([99, 98, 97], 9 * half) == (True, 1)
 
 
 def test_a_block_with_too_many_stages_is_scheduled_greedily(
