@@ -112,6 +112,13 @@ def test_no_trace_is_cached_that_will_not_be_chosen(lowered: list[Plan], plan: P
     assert lowered == [plan]
 
 
+def test_a_cost_counts_the_simulated_instructions(plan: Plan) -> None:
+    trials = TrialCache(DEFAULT_LIMITS, None)
+    cost = trials.cost(plan)
+    assert cost is not None
+    assert cost.instructions == trials.lowered(plan).size > len(plan.kernels)
+
+
 def test_known_costs_apply_to_the_same_cap_only(lowered: list[Plan], plan: Plan) -> None:
     known: list[KnownTrial] = []
     TrialCache(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
