@@ -107,6 +107,8 @@ class Ios(MergingLevels):
         "Clusters that run a stage wait for each other after each layer.",
         "The fastest simulated schedule over all prunings up to (r, s) is taken, the sequential and"
         " the greedy one among them: the cycles of a stage depend a little on the one before it.",
+        "A pruning ends at a schedule over 10 % slower than the layers in turn or than its own"
+        " fastest, and after plans of 500,000 instructions in all.",
         "Blocks with too many stages are scheduled greedily.",
         "A merged convolution is sliced in its kernel, which has the activations too; one may be a"
         " group of a stage.",
