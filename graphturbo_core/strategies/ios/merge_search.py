@@ -6,8 +6,9 @@
    Their layers run one after the other too. This gives the cycles of each merged convolution.
 3. Two candidates are planned and simulated as the level does: no merges, and the merges with the
    least cycles of layers in turn.
-4. For level `both` on several clusters, a third one has the merged stages of the dynamic program
-   over stages of both kinds. Stages of groups have simulated cycles from step 3, or estimates.
+4. For level `both`, a third one has the merged stages of the dynamic program over stages of both
+   kinds. Stages of groups have simulated cycles from step 3, or estimates. One cluster whose cores
+   cannot be divided has no such stages.
 5. The fastest candidate is taken, of equal ones the first. So `both` is never slower than `merge`
    or `parallel`.
 
@@ -27,6 +28,7 @@ from graphturbo_core.limits import Limits
 from graphturbo_core.option_fields import BETWEEN_STEPS
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.ios.block_cut import block_edges, blocks
+from graphturbo_core.strategies.ios.core_parts import MOST_MEASURED
 from graphturbo_core.strategies.ios.endings import Pruning, Stage
 from graphturbo_core.strategies.ios.merged_endings import (
     MergeLatencies,
@@ -50,6 +52,8 @@ REFUSED = "refused"
 
 InTurn = Callable[[Target, StageKernels], Sequence[int] | None]
 """Simulated cycles of each layer, one after the other; None where that is refused."""
+OnParts = Callable[[Target, StageKernels], StageTimes | None]
+"""Times on parts of the only cluster's cores; None where these cannot be divided."""
 
 
 @dataclass(frozen=True)
@@ -77,34 +81,46 @@ Merges = tuple[MergeableSet, ...]
 
 @dataclass(frozen=True)
 class MergeSearch:
-    """Limits of stages and blocks; `has_groups`: stages of several groups are candidates."""
+    """Limits of stages and blocks; `on_parts`: None without stages of several groups."""
 
     in_turn: InTurn
+    on_parts: OnParts | None
     pruning: Pruning
     limits: Limits
-    has_groups: bool
 
     def __call__(self, trials: GraphTrials) -> FoundSteps:
         """The fastest candidate; no merges where the model is refused without them."""
         target = trials.target("")
-        kernels, has_groups = merged_kernels(target), self.has_groups and target.clusters > 1
+        kernels = merged_kernels(target)
         graphs = _graphs(mergeable_sets(trials.graph, kernels))
         if not graphs:
             return FoundSteps("")
-        trials.expect(1 + len(graphs), 3 if has_groups else 2)
+        divided = MOST_MEASURED if self.on_parts and target.clusters == 1 else 0
+        trials.expect(1 + len(graphs) + divided, 3 if self.on_parts else 2)
         cycles = self.in_turn(target, kernels)
         if cycles is None:
             return FoundSteps("")
         measured = [each for sets in graphs for each in self._measured(trials, sets, cycles)]
         runs = {merges: trials.run(text_of(merges)) for merges in ((), least_merges(measured))}
-        if has_groups:
-            latency = SimulatedStages(kernels, StageTimes(cycles, target.clusters), runs.values())
+        times = self._times(target, kernels, cycles)
+        if times is not None:
+            latency = SimulatedStages(kernels, times, runs.values())
             merges = self._of_stages(kernels, latency, measured)
             if merges not in runs:
                 runs[merges] = trials.run(text_of(merges))
         best = min(runs, key=lambda merges: _refused_last(runs[merges]))
         decisions = (*_set_decisions(measured, best), *_graph_decisions(runs, best))
         return FoundSteps(text_of(best), decisions)
+
+    def _times(
+        self, target: Target, kernels: StageKernels, in_turn: Sequence[int]
+    ) -> StageTimes | None:
+        """Times of stages on clusters, or on parts of the only one; None: no several groups."""
+        if self.on_parts is None:
+            return None
+        if target.clusters > 1:
+            return StageTimes(in_turn, target.clusters)
+        return self.on_parts(target, kernels)
 
     def _measured(
         self, trials: GraphTrials, sets: Sequence[MergeableSet], in_turn: Sequence[int]

@@ -23,6 +23,7 @@ from graphturbo_core.strategies.ios.stage_kernels import (
     layer_kernels,
     merged_kernels,
 )
+from graphturbo_core.strategies.ios.stage_times import StageTimes
 from graphturbo_core.strategies.plan_files.restore import Frame
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.strategy import GraphChoice, Strategy
@@ -64,6 +65,10 @@ class MergingLevels(Strategy):
     def cycles_in_turn(self, target: Target, kernels: StageKernels) -> list[int] | None:
         """Simulated cycles of each layer, one after the other; None where that is refused."""
 
+    @abstractmethod
+    def times_on_parts(self, target: Target, kernels: StageKernels) -> StageTimes | None:
+        """Times on parts of the only cluster's cores; None where these cannot be divided."""
+
     @property
     def is_merging(self) -> bool:
         """Whether the level merges convolutions."""
@@ -85,7 +90,8 @@ class MergingLevels(Strategy):
         """A search for merges, unless they are given."""
         if self.merged_graph != SEARCHED:
             return None
-        search = MergeSearch(self.cycles_in_turn, *self.space, has_groups=self.level == BOTH)
+        on_parts = self.times_on_parts if self.level == BOTH else None
+        search = MergeSearch(self.cycles_in_turn, on_parts, *self.space)
         return GraphChoice(f"{self.level}.graph", UNCHANGED, search)
 
     @property

@@ -136,6 +136,10 @@ class Ios(MergingLevels):
         """Simulated cycles of each layer, one after the other; None where that is refused."""
         return IosScheduler(self, target, kernels).cycles_in_turn()
 
+    def times_on_parts(self, target: Target, kernels: StageKernels) -> StageTimes | None:
+        """Times on parts of the only cluster's cores; None where these cannot be divided."""
+        return IosScheduler(self, target, kernels).times_on_parts()
+
     @property
     def scheduling(self) -> Scheduling:
         """No fence: it would keep layers of one stage apart. A kernel has a single layer."""
@@ -204,8 +208,12 @@ class IosScheduler:
     def _times(self, in_turn: Plan) -> StageTimes | None:
         """Cycles of the layers on clusters, or on parts of the only one; None: it has no parts."""
         if self.target.clusters == 1:
-            return core_times(self.target, self._plans.recipe, self.kernels, self._layer_cycles)
+            return self.times_on_parts()
         return StageTimes(self._layer_cycles(in_turn)[0], self.target.clusters)
+
+    def times_on_parts(self) -> StageTimes | None:
+        """Cycles of the layers on parts of the only cluster; None: it has no parts."""
+        return core_times(self.target, self._plans.recipe, self.kernels, self._layer_cycles)
 
     def _layer_cycles(self, plan: Plan) -> tuple[list[int], PlanCost | None]:
         """Cycles of each layer in a plan of one kernel per step, and the plan's cost."""
@@ -366,7 +374,7 @@ class IosScheduler:
             is_shared = len(stage) > 1
             chosen = RULE_TOGETHER if is_shared else RULE_ALONE
             rule = chosen if stage in searched else RULE_FIXED
-            if not is_shared and self.kernels.merged.issuperset(layers):
+            if not is_shared and not self.kernels.merged.isdisjoint(layers):
                 rule = RULE_MERGED
             numbers: dict[str, int | float | str] = {
                 "stage": place,

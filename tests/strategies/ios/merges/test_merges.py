@@ -293,16 +293,24 @@ def test_a_refused_graph_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {numbers_of(row)["cycles"] for row in rows} == {REFUSED}
 
 
+def test_one_cluster_may_gain_by_merges_that_leave_others_at_once() -> None:
+    """The best merges in turn are two; the dynamic program takes one, beside groups at once."""
+    report = report_of("wide", "ios:both", "stcp920", batch=4)
+    compared = {row["subject"]: row for row in decisions(report, COMPARE_STEP)}
+    assert [*compared] == ["unchanged", "25.26", "25"]
+    assert [row["taken"] for row in compared.values()] == [False, False, True]
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize(
     ("level", "batch", "most"),
-    [("merge", 1, 27 + 2 * 2), ("both", 1, 27 + 3 * 13), ("both", 4, 27 + 2 * 13)],
+    [("merge", 1, 27 + 2 * 2), ("both", 1, 27 + 3 * 13), ("both", 4, 27 + 4 + 3 * 13)],
 )
 def test_the_search_says_how_far_it_is(level: str, batch: int, most: int, chip: str) -> None:
     """The model, and 26 sets of five convolutions; then all plans of two or three candidates.
 
-    Level `both` has up to 4 plans on parts of the cores, 2 + 2 prunings * 3 trials, and the chosen
-    one again; `merge` one.
+    A candidate of level `both` has up to 4 plans on parts of the cores, 2 + 2 prunings * 3 trials,
+    and the chosen one again; of `merge` one. On one cluster the third needs 4 plans on parts too.
     """
     found: list[Progress] = []
     options = {"ios.r": "2", "ios.s": "2", "ios.trials": "3"}
