@@ -90,6 +90,7 @@ def planned(
     return plan_for(parse_strategy(f"ios:{level}"), task)
 
 
+TRIALS = "3"
 LARGE = ("squeezenet", "wired 2", "inception")
 COSTS = {"a": 10, "b": 8, "c": 5, "d": 7, "z": 1}
 
@@ -231,13 +232,19 @@ def test_it_replays(chip: str, level: str) -> None:
     ["branches", "wired 1", *(pytest.param(each, marks=SLOW) for each in LARGE)],
 )
 def test_searched_stages_are_no_slower_than_the_others(model: str, chip: str) -> None:
-    """Parallel before greedy before sequential; a larger pruning is never worse."""
-    levels = ("sequential", "greedy", "parallel")
-    found = [cycles(model, chip, f"ios:{level}@1") for level in levels]
-    in_turn, greedily, searched = found
+    """Parallel before greedy before sequential; a larger pruning is never worse.
+
+    With few trials: Inception-v3 takes half a minute.
+    """
+    in_turn, greedily = (
+        cycles(model, chip, f"ios:{level}@1") for level in ("sequential", "greedy")
+    )
+    searched = cycles(model, chip, "ios@1", trials=TRIALS)
     assert searched <= min(in_turn, greedily)
     assert greedily < in_turn
-    smaller = [cycles(model, chip, "ios@1", r=r, s=s) for r, s in (("1", "2"), ("2", "2"))]
+    smaller = [
+        cycles(model, chip, "ios@1", r=r, s=s, trials=TRIALS) for r, s in (("1", "2"), ("2", "2"))
+    ]
     assert searched <= smaller[1] <= smaller[0]
 
 

@@ -87,7 +87,7 @@ def test_both_is_never_slower_than_the_other_levels(model: str, chip: str) -> No
 @SLOW
 def test_both_is_never_slower_on_inception_v3() -> None:
     """With few trials, to take less than a minute."""
-    imports, options = Imports(exported("inception_v3_ts")), {"ios.trials": "3"}
+    imports, options = Imports(exported("inception_v3_ts")), {"ios.trials": "2", "ios.s": "4"}
     found = {}
     for level in LEVELS:
         request = RunRequest(
