@@ -65,6 +65,7 @@ WITH_GROUPS = frozenset({"parallel", BOTH})
 """Levels whose stages may have several groups, by a search."""
 MOST_LAYERS, MOST_GROUPS = 3, 8
 MOST_SLOWER_PERCENT = 10
+"""Of a schedule that does not end its pruning."""
 MOST_INSTRUCTIONS = 500_000
 """Of all plans that a pruning simulates, unless its first one has more."""
 REFUSED = 2**63
@@ -108,7 +109,8 @@ class Ios(MergingLevels):
         "The fastest simulated schedule over all prunings up to (r, s) is taken, the sequential and"
         " the greedy one among them: the cycles of a stage depend a little on the one before it.",
         "A pruning ends at a schedule over 10 % slower than the layers in turn or than its own"
-        " fastest, and after plans of 500,000 instructions in all.",
+        " fastest, and after plans of 500,000 instructions in all. If one ends in the first way and"
+        " found nothing faster than in turn, larger prunings are not tried.",
         "Blocks with too many stages are scheduled greedily.",
         "A merged convolution is sliced in its kernel, which has the activations too; one may be a"
         " group of a stage.",
@@ -154,7 +156,7 @@ class Ios(MergingLevels):
         return MOST_MEASURED + searched
 
     def prunings(self) -> list[tuple[int, int]]:
-        """All limits up to (r, s), of groups in powers of two: more is never worse."""
+        """All limits up to (r, s), of groups in powers of two."""
         powers = [2**power for power in range(1, self.s.bit_length())]
         groups = dict.fromkeys((*powers, self.s))
         return [(most, count) for count in groups for most in range(1, self.r + 1)]
@@ -231,7 +233,7 @@ class IosScheduler:
         return found
 
     def _searched(self, times: StageTimes, edges: Sequence[tuple[int, int]]) -> Plan:
-        """Steps 2 to 4 of the module's list; ties: a searched schedule, then the first."""
+        """Steps 2 to 5 of the module's list; ties: a searched schedule, then the first."""
         tried: dict[tuple[Stage, ...], IosTrial] = {}
         count = len(self.graph.layers)
         self._try(times, (sequential(edges, count), frozenset(), 0), tried)
@@ -263,7 +265,8 @@ class IosScheduler:
         """Steps 2, 3 and 5: simulate the schedules of a pruning. False: do not try larger ones.
 
         Its schedules depend on `starts` and the pruning alone, and whether it is tried depends on
-        smaller ones alone: so a larger (r, s) is never worse.
+        smaller ones alone. So a larger (r, s) with the same starts that has all prunings of the
+        smaller one is never worse.
         """
         times.known = {}
         for each in starts.values():
