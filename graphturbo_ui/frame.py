@@ -188,4 +188,4 @@ def finish(pending: Runs, place: DeltaGenerator | None = None) -> None:
         if not run.is_kept and not run.is_cancelled:
             _ = run.report
     if pending:
-        st.rerun()
+        state.draw_again()

@@ -10,7 +10,7 @@ from graphturbo_core.comparison.from_report import figures_of
 from graphturbo_core.units import format_seconds
 from graphturbo_ui.jobs import Run, WorkerError, shared_desk
 from graphturbo_ui.progress import Bar, of_several, pause
-from graphturbo_ui.session import compared, compared_link, run_state
+from graphturbo_ui.session import compared, compared_link, run_state, state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.session.compared import WantedRun
 from graphturbo_ui.text import safe_text
@@ -95,7 +95,7 @@ def wait(place: DeltaGenerator) -> None:
         while True:
             collect()
             if compared.comparison() is not now:
-                st.rerun()
+                state.draw_again()
             first = run_state.compared().first
             shown = _progress(first)
             drawn.progress(shown.share, shown.text)

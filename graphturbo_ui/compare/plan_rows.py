@@ -16,7 +16,7 @@ from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_ui.runs import Source
-from graphturbo_ui.session import chips, state
+from graphturbo_ui.session import chips, query, state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.session.compared import WantedRun
 from graphturbo_ui.text import safe_text
@@ -76,7 +76,7 @@ def _model(origin: Origin, file_name: str, choices: Choices) -> tuple[str, bytes
     """
     labels = [choices.model, *sample_names(), *state.model_names()]
     same = (label for label in labels if _model_name(label) == origin.model)
-    own = choices.model if state.is_upload(choices.model) else ""
+    own = choices.model if query.is_upload(choices.model) else ""
     label = next(same, own)
     if not label:
         name = safe_text(origin.model, max_length=SHOWN)
@@ -89,7 +89,7 @@ def _model(origin: Origin, file_name: str, choices: Choices) -> tuple[str, bytes
 
 
 def _model_name(label: str) -> str:
-    return PurePath(state.short_name(label)).stem if state.is_upload(label) else label
+    return PurePath(state.short_name(label)).stem if query.is_upload(label) else label
 
 
 def _chip(origin: Origin, file_name: str, choices: Choices) -> tuple[str, bytes | None]:

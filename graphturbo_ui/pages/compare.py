@@ -27,7 +27,7 @@ def page_to(explore: StreamlitPage) -> Callable[[Choices], None]:
         if is_turning:  # nothing may run the script again before the link is followed
             return
         if was_waiting and not compared.comparison().wanted:
-            st.rerun()  # the bar is drawn, and its address is of the comparison before
+            state.draw_again()  # the bar is drawn, and its address is of the comparison before
         plan_pair.begin(choices)
         _draw(choices)
 

@@ -13,7 +13,7 @@ def explore_link(runs: PaperRuns) -> str:
     """The address of Explore with exactly these two runs, from any page of the app."""
     named = [("model", runs.model), ("chip", runs.chip), ("a", runs.a), ("b", runs.b)]
     named += [("batch", str(runs.batch)), ("dtype", runs.dtype)]
-    named += [(state.dimension_key(name), str(size)) for name, size in runs.dims.items()]
+    named += [(query.dimension_key(name), str(size)) for name, size in runs.dims.items()]
     named += [("set_a", text) for text in query.texts_of(runs.options_a)]
     named += [("set_b", text) for text in query.texts_of(runs.options_b)]
     return "./?" + urlencode([*named, *state.presenting_query()])

@@ -16,7 +16,7 @@ from graphturbo_ui.compare.adding import other_strategies, search
 from graphturbo_ui.compare.collecting import FAULT
 from graphturbo_ui.jobs import Run, WorkerError, shared_desk
 from graphturbo_ui.progress import Bar, of_several, pause
-from graphturbo_ui.session import query, run_state
+from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.session.compared import WantedRun
 
@@ -122,7 +122,7 @@ def wait(place: DeltaGenerator, choices: Choices, now: Schedulers) -> None:
         )  # fmt: skip
         while True:
             if len(collect(choices).waiting) < len(now.waiting):
-                st.rerun()
+                state.draw_again()
             first = run_state.schedulers().first
             shown = _progress(first, now)
             drawn.progress(shown.share, shown.text)

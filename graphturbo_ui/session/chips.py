@@ -52,7 +52,7 @@ def begin() -> None:
         shown = safe_text(base, max_length=40)
         state.note(f"“{shown}” is not a chip to begin edits from: neither shipped nor kept here.")
         base = ""
-    if state.is_upload(base):
+    if query.is_upload(base):
         state.list_upload("chip", base)
     chip = st.query_params.get("chip", state.chip_names()[0])
     is_gone = state.kept("chips_named", "") not in ("", chip)
@@ -66,7 +66,7 @@ def begin() -> None:
 
 def _is_chip(label: str) -> bool:
     """Whether a link's label is a shipped chip, or an upload still here that is a profile."""
-    if not state.is_upload(label):
+    if not query.is_upload(label):
         return label in profile_names()
     try:
         edited_chip(ChipEdits(label, {}))
@@ -77,7 +77,7 @@ def _is_chip(label: str) -> bool:
 
 def _begin_right(label: str) -> None:
     """Show the chip on the right that a link names: a shipped one, or an upload still here."""
-    if state.is_upload(label) and _is_chip(label):
+    if query.is_upload(label) and _is_chip(label):
         state.list_upload("chip", label)
     if label and label != EDITOR and label not in state.chip_names():
         state.note(f"The link compares with “{safe_text(label, max_length=40)}”, not kept here.")

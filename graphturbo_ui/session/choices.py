@@ -62,7 +62,7 @@ class Choices:
         origin = read_plan(data, f"the plan of {key.upper()}").origin if data else None
         return RunRequest(
             model_name=PurePath(state.short_name(self.model)).stem
-            if state.is_upload(self.model)
+            if query.is_upload(self.model)
             else self.model,
             strategy=side.strategy,
             profile=state.short_name(self.chip),
@@ -89,7 +89,7 @@ class Choices:
         named: list[tuple[str, str]] = [("model", self.model), ("chip", self.chip)]
         named += [(key, side.strategy) for key, side in self.sides.items()]
         named += [("batch", str(self.batch)), ("dtype", self.dtype)]
-        named += [(state.dimension_key(name), str(size)) for name, size in self.dims.items()]
+        named += [(query.dimension_key(name), str(size)) for name, size in self.dims.items()]
         named += [("verify", "true")] if self.verify else []
         named += [("best", "true")] if self.best else []
         named += [("skip", name) for name in self.skip_passes]
@@ -107,7 +107,7 @@ class Choices:
             **{key: side.strategy for key, side in self.sides.items()},
             "batch": self.batch,
             "dtype": self.dtype,
-            **{state.dimension_key(name): size for name, size in self.dims.items()},
+            **{query.dimension_key(name): size for name, size in self.dims.items()},
         }
 
     def command(self) -> str:

@@ -48,7 +48,7 @@ def begin(choices: Choices) -> None:
     if _restore():
         return
     if is_linked:
-        st.rerun()  # which draws the note
+        state.draw_again()  # which draws the note
     st.session_state[_BEGUN] = Begun(_keys(choices))
     compared.want_both(choices)
 

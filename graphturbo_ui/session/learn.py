@@ -62,7 +62,7 @@ def place(known: Mapping[int, Sequence[str]]) -> LecturePlace:
         network and not is_yours
     ):
         _name(found)
-        st.rerun()
+        state.draw_again()
     return found
 
 

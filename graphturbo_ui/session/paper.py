@@ -48,7 +48,7 @@ def begin(known: Mapping[str, Sequence[str]]) -> None:
             _write(name, values)
             is_changed = True
     if is_changed:
-        st.rerun()
+        state.draw_again()
 
 
 def _checked(name: str, known: Sequence[str]) -> list[str]:

@@ -38,7 +38,7 @@ def begin(choices: Choices) -> None:
     _read_link(choices)
     _tick()
     if _write(choices):
-        st.rerun()
+        state.draw_again()
 
 
 def _read_link(choices: Choices) -> None:

@@ -86,6 +86,16 @@ def query_fields() -> tuple[QueryField, ...]:
     )
 
 
+def is_upload(label: str) -> bool:
+    """Whether a model or chip is named as an upload is: `name (digest)`."""
+    return UPLOAD.fullmatch(label) is not None
+
+
+def dimension_key(symbol: str) -> str:
+    """The query name of a symbolic dimension's size."""
+    return f"dim_{re.sub(r'[^A-Za-z0-9_.-]', '_', symbol)[:60]}"
+
+
 def _choice_fault(values: Sequence[str], value: str) -> str:
     return "" if value in values else f"“{safe_text(value, max_length=40)}” is not a choice."
 

@@ -183,7 +183,7 @@ def open_in_explore(runs: Sequence[ComparedRun], keys: Sequence[str]) -> None:
     state.use_file("model", found.model)
     state.use_file("chip", _chip_label(first))
     dims = {**_proposed(found.model), **first.dims}
-    sizes = {state.dimension_key(name): size for name, size in dims.items()}
+    sizes = {query.dimension_key(name): size for name, size in dims.items()}
     shared = {"dtype": first.dtype, "skip": list(first.skip_passes), "batch": first.batch}
     state.set_choices({**shared, **sizes})
     for key, choices in zip(keys, kept, strict=True):

@@ -122,7 +122,17 @@ def _rename_views() -> None:
     if RENAMED_VIEWS.keys() & set(named):
         today = dict.fromkeys(RENAMED_VIEWS.get(name, name) for name in named)
         st.query_params["views"] = list(today)
-        st.rerun()
+        draw_again()
+
+
+def draw_again() -> NoReturn:
+    """Run the script again, unless a visitor did something meanwhile, which runs it anyway.
+
+    Streamlit's own request would replace the address and the page of the visitor's by those of the
+    script that runs. Looking into the session gives way to what came.
+    """
+    _ = "begun" in st.session_state
+    st.rerun()
 
 
 def ask_for_replay(is_wanted: bool) -> None:
@@ -141,7 +151,7 @@ def reject(key: str, fault: str, default: str) -> NoReturn:
     """
     st.session_state["rejected"] = {**st.session_state.get("rejected", {}), key: default}
     note(_instead(fault, default))
-    st.rerun()
+    draw_again()
 
 
 def note(text: str) -> None:
@@ -291,11 +301,6 @@ def short_name(label: str) -> str:
     return named[1] if named else label
 
 
-def is_upload(label: str) -> bool:
-    """Whether a model or chip is named as an upload is: `name (digest)`."""
-    return UPLOAD.fullmatch(label) is not None
-
-
 def uploaded(label: str) -> Upload | None:
     """The kept file behind `name (digest)`, or None when `label` is no upload.
 
@@ -346,7 +351,7 @@ def list_upload(key: str, label: str) -> None:
 
 def use_file(key: str, label: str) -> None:
     """Choose a model or chip by the label of a shipped or kept file; from a callback."""
-    if is_upload(label):
+    if UPLOAD.fullmatch(label):
         list_upload(key, label)
     st.session_state[key] = label
 
@@ -372,11 +377,6 @@ def shown_since(key: str, content: int) -> float:
     if last is None or last[0] != content:
         last = st.session_state[f"shown_{key}"] = (content, time())
     return last[1]
-
-
-def dimension_key(symbol: str) -> str:
-    """The query name of a symbolic dimension's size."""
-    return f"dim_{re.sub(r'[^A-Za-z0-9_.-]', '_', symbol)[:60]}"
 
 
 def shown_views() -> list[tuple[str, str]]:

@@ -94,7 +94,7 @@ def _defaults(sizes: Sizes) -> dict[str, str]:
         "batch": str(sizes.batch),
         **DEFAULTS,
         "dtype": query.DEFAULT_FORMAT,
-        **{state.dimension_key(name): str(size) for name, size in sizes.dims.items()},
+        **{query.dimension_key(name): str(size) for name, size in sizes.dims.items()},
     }
 
 

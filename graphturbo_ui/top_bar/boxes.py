@@ -49,7 +49,7 @@ def dimension_boxes(sizes: Sizes) -> dict[str, int]:
             1,
             2**31 - 1,
             proposed,
-            key=state.dimension_key(symbol),
+            key=query.dimension_key(symbol),
             bind="query-params",
         )
         for symbol, proposed in sizes.dims.items()
@@ -109,7 +109,7 @@ def sizes_of(label: str) -> tuple[bytes, str, Sizes]:
 def _take_sizes() -> None:
     """Another model was chosen: its own sizes, not those of the one before."""
     _, _, sizes = sizes_of(state.chosen("model"))
-    keyed = {state.dimension_key(symbol): size for symbol, size in sizes.dims.items()}
+    keyed = {query.dimension_key(symbol): size for symbol, size in sizes.dims.items()}
     state.set_choices({"batch": sizes.batch, **keyed})
 
 

@@ -39,7 +39,7 @@ def batch_label(proposed: Sizes) -> str:
     """The batch of the whole chip, and above it the sizes of the model's open dimensions."""
     sizes = [
         f"{safe_text(symbol, Sink.MARKDOWN, MAX_SYMBOL)} "
-        f"{state.shown_value(state.dimension_key(symbol), str(size))}"
+        f"{state.shown_value(query.dimension_key(symbol), str(size))}"
         for symbol, size in proposed.dims.items()
     ]
     more = [f"{len(sizes) - MOST_SIZES} more"] if len(sizes) > MOST_SIZES else []

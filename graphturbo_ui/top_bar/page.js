@@ -177,6 +177,21 @@ function enter(choices) {
   page.entry = { entry, pathname, href };
 }
 
+/** Whether the run knew another address: Streamlit sends what a box has before the address of it. */
+function isBehind(choices, boxes) {
+  const named = new URLSearchParams(window.location.search);
+  const known = new Map(choices.map(([key, values]) => [key, values.join("\n")]));
+  return boxes.some((key) => named.getAll(key).join("\n") !== (known.get(key) ?? ""));
+}
+
+/** Name what is chosen; a run that is behind is followed by another one, one per address. */
+function name({ choices, boxes }, setTriggerValue) {
+  enter(choices);
+  if (page.caughtUp === window.location.href || !isBehind(choices, boxes)) return;
+  page.caughtUp = window.location.href;
+  setTriggerValue("behind", true);
+}
+
 /** Whether the address names another value of a choice, or a choice that is not made. */
 function isNamedOtherwise(choices) {
   const named = new URLSearchParams(window.location.search);
@@ -202,7 +217,7 @@ export default function ({ data, setTriggerValue }) {
   clearTimeout(page.naming);
   const isOtherPage = page.entry && page.entry.pathname !== window.location.pathname;
   if (isOtherPage) enter(data.choices); // a choice may come before the address is named
-  page.naming = setTimeout(enter, ONCE_STREAMLIT_IS_DONE_MS, data.choices);
+  page.naming = setTimeout(name, ONCE_STREAMLIT_IS_DONE_MS, data, setTriggerValue);
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;

@@ -34,7 +34,8 @@ def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str])
     the page changes. A key of `defaults` that has its default may be missing. What is chosen, the
     views, boxes of What-if, row and filters of Paper, the step of Learn, and whether somebody
     presents are one entry of the browser's history; Back opens the page as the entry before has
-    it. The serial has the script called in every run.
+    it. The serial has the script called in every run. A run that has other boxes of What-if than
+    the address is followed by another one.
     """
     values: dict[str, list[str]] = {}
     seen = (
@@ -52,6 +53,7 @@ def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str])
         key="bar_page",
         width="content",
         on_leave_change=state.leave_presenting,
+        on_behind_change=lambda: None,
     )
 
 

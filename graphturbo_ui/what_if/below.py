@@ -99,7 +99,7 @@ def wait(
         to_come = ToCome.of(points, desk.answers(points, hands))
         is_time = monotonic() - begun_s >= DRAWN_AGAIN_SECONDS
         if not to_come.all or (finished and is_time):
-            st.rerun()
+            state.draw_again()
         if place is not None:
             _show_progress(place, len(points), to_come, hands)
         sleep(POLL_SECONDS)

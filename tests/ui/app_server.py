@@ -134,10 +134,12 @@ class AppPage:
     address: str
     errors: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(PATIENCE_MS)
+
     @classmethod
     def of(cls, context: BrowserContext, address: str) -> AppPage:
         page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
         visit = cls(page, address)
         page.on("pageerror", lambda error: visit.errors.append(f"page: {error}"))
         page.on("console", visit._note)

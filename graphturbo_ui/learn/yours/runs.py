@@ -15,7 +15,7 @@ from graphturbo_core.sweep.axes import Axis
 from graphturbo_core.sweep.knobs import LB_KEY, Knob, text_of, value_for
 from graphturbo_ui.frame import wait_for
 from graphturbo_ui.jobs import Runs, shared_desk
-from graphturbo_ui.session import query, run_state, what_if
+from graphturbo_ui.session import query, run_state, state, what_if
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.what_if.point_desk import Answer, Hands, shared_point_desk
 from graphturbo_ui.what_if.points import AskedPoint, Bench, Variant
@@ -67,7 +67,7 @@ def report_wait(runs: Runs) -> Wait:
                 shared_desk().wake()
                 wait_for(run, name.upper() if name in query.RUN_KEYS else name)
                 break
-        st.rerun()
+        state.draw_again()
 
     return wait
 
@@ -157,7 +157,7 @@ def point_wait(found: LimitPoints) -> Wait:
             is_more = missing < found.missing and monotonic() - begun_s > 1
             begins = not found.has_first and None not in answers[: found.first]
             if not missing or begins or is_more:
-                st.rerun()
+                state.draw_again()
             sleep(POLL_SECONDS)
 
     return wait

@@ -20,8 +20,9 @@ HEAR = """async (script) => {
     if (present) choices.push(["present", ["1"], false]);
     window.named(choices);
   };
-  window.named = (choices) => {
-    hear({ data: { choices, boxes: [] }, setTriggerValue: () => {} });
+  window.told = [];
+  window.named = (choices, boxes = []) => {
+    hear({ data: { choices, boxes }, setTriggerValue: (name) => window.told.push(name) });
   };
 }"""
 NAMED_MS = 600  # the script names what is chosen 400 ms after a run
@@ -159,4 +160,24 @@ def test_a_name_that_a_page_has_left_out_does_not_come_back(page: Page) -> None:
     page.wait_for_timeout(NAMED_MS)
     page.evaluate("choices => window.named(choices)", [])
     page.wait_for_timeout(NAMED_MS)
+    assert query(page) == "?other=1"
+
+
+def run_with_box(page: Page, choices: list) -> list[str]:
+    """What the script asks for after a run of What-if that knows these choices."""
+    page.evaluate("choices => window.named(choices, ['vary', 'values'])", choices)
+    page.wait_for_timeout(NAMED_MS)
+    found: list[str] = page.evaluate("window.told.splice(0)")
+    return found
+
+
+def test_a_run_that_has_the_address_before_is_followed_by_another_one(page: Page) -> None:
+    """Streamlit may send a box's new value with the address that has the old one."""
+    assert run_with_box(page, []) == []
+    write(page, "&vary=Cores")
+    assert run_with_box(page, []) == ["behind"]
+    assert run_with_box(page, [["vary", ["Cores"], False]]) == []
+    write(page, "")
+    assert run_with_box(page, [["vary", ["Cores"], False]]) == ["behind"]
+    assert run_with_box(page, [["vary", ["Cores"], False]]) == []  # not for ever
     assert query(page) == "?other=1"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+import graphturbo_ui
 from graphturbo_core.errors import CapacityError, GraphTurboError, ModelError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui import frame
@@ -145,3 +148,33 @@ def test_a_run_beside_that_ends_while_the_page_is_drawn_has_it_drawn_again(
     monkeypatch.setattr(explore.state, "keep_drawn", lambda _: None)
     explore.show(choices=SimpleNamespace(widgets=dict))  # type: ignore[arg-type]
     assert reruns == ([] if is_there_before else ["rerun"])
+
+
+ASKED_WHILE_IT_RUNS = """
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+
+from graphturbo_ui.session import state
+
+context = get_script_run_ctx()
+if "asked" not in st.session_state:
+    st.session_state["asked"] = True
+    own = RerunData(query_string="chip=theirs", page_script_hash=context.page_script_hash)
+    context.script_requests.request_rerun(own)
+    state.draw_again()
+st.text(st.query_params.get("chip", "before"))
+"""
+"""A script that draws again just after a visitor chose a chip."""
+
+
+def test_what_a_visitor_did_is_not_replaced_by_the_script_that_runs_again():
+    found = AppTest.from_string(ASKED_WHILE_IT_RUNS).run()
+    assert [text.value for text in found.text] == ["theirs"]
+
+
+def test_the_script_runs_again_in_one_way():
+    """Streamlit's own one replaces what a visitor asked for meanwhile."""
+    folder = Path(graphturbo_ui.__file__).parent
+    callers = [path.name for path in folder.rglob("*.py") if "st.rerun(" in path.read_text("utf-8")]
+    assert callers == ["state.py"]

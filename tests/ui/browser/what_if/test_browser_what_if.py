@@ -22,6 +22,13 @@ SIZES = "ask=Smallest+LB+and+GB"
 TWO_MODELS = "models=teaching-resnet&models=dlrm&lb_values=128,256&gb_values=1,2"
 HALVES = "over=×1/2&over=×1&over2=×1/2&over2=×1"
 
+SLOW_RENDERING = """
+const post = MessagePort.prototype.postMessage;
+MessagePort.prototype.postMessage = function (...given) {
+  setTimeout(() => post.apply(this, given), 60);
+};"""
+"""JavaScript: React begins its work through message ports, here as late as on a busy machine."""
+
 
 def unreadable(visit: AppPage) -> list[Faint]:
     return [found for found in faint_texts(visit.page) if THUMB not in found.where]
@@ -93,6 +100,16 @@ def test_boxes_change_the_picture_and_the_link(visit: AppPage) -> None:
     settle(visit)
     heading(visit, re.compile("Cores: "))
     expect(visit.page.get_by_text("DRAM traffic (MiB/sample)").first).to_be_visible()
+
+
+def test_the_link_has_a_box_whose_value_came_with_the_address_before(visit: AppPage) -> None:
+    """Streamlit's page sends a value at once, and the address that it has rendered by then."""
+    visit.page.add_init_script(SLOW_RENDERING)
+    open_page(visit)
+    for figure in ("DRAM traffic", "Matrix utilisation"):
+        visit.page.get_by_role("combobox", name="Draw").click()
+        visit.page.get_by_role("option", name=figure).click()
+        visit.await_link(f"figure={figure.replace(' ', '+')}&version=")
 
 
 def test_a_wrong_link_is_said(visit: AppPage) -> None:
