@@ -14,6 +14,8 @@ import { clamp01, countText } from "./words.js";
 
 const HUES = 5;
 const SHORTEST_LENS = 2e-6; // seconds
+const RESTED_MS = 4000;
+const LATEST_SCROLL_MS = 60_000;
 
 class Overview {
   constructor(root) {
@@ -399,15 +401,24 @@ function sayInRoom(host, texts) {
   }
 }
 
-/** Scroll to what the page is about to draw, and stay there while what is above it grows. */
+/** Scroll to what the page is about to draw, and stay there until the page has rested for a while. */
 function scrollWhenThere(selector) {
-  const until = performance.now() + 4000;
+  const latest = performance.now() + LATEST_SCROLL_MS;
   let isLeft = false;
-  addEventListener("wheel", () => { isLeft = true; }, { once: true, passive: true });
+  let last = "";
+  let changed = 0;
+  for (const kind of ["wheel", "pointerdown", "keydown", "touchmove"]) {
+    addEventListener(kind, () => { isLeft = true; }, { once: true, passive: true });
+  }
   const step = () => {
-    if (isLeft || performance.now() > until) return;
-    document.querySelector(selector)?.scrollIntoView({ block: "start" });
-    setTimeout(step, 200);
+    const now = performance.now();
+    if (isLeft || now > latest) return;
+    const place = document.querySelector(selector);
+    place?.scrollIntoView({ block: "start" });
+    const isBusy = !place || document.querySelector('[data-test-script-state="running"]');
+    const page = `${place?.scrollHeight} ${document.documentElement.scrollHeight}`;
+    if (isBusy || page !== last) [last, changed] = [page, now];
+    if (now - changed < RESTED_MS) setTimeout(step, 200);
   };
   step();
 }
