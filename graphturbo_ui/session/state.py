@@ -27,6 +27,7 @@ from graphturbo_ui.session.query import (
     RUN_KEYS,
     UPLOAD,
     WINDOW,
+    is_upload,
     options_of,
     query_fields,
 )
@@ -351,7 +352,7 @@ def list_upload(key: str, label: str) -> None:
 
 def use_file(key: str, label: str) -> None:
     """Choose a model or chip by the label of a shipped or kept file; from a callback."""
-    if UPLOAD.fullmatch(label):
+    if is_upload(label):
         list_upload(key, label)
     st.session_state[key] = label
 

@@ -177,25 +177,28 @@ function enter(choices) {
   page.entry = { entry, pathname, href };
 }
 
+/** Values of a run's choices as texts, by key. */
+const valuesOf = (choices) => new Map(choices.map(([key, values]) => [key, values.join("\n")]));
+
 /** Whether the run knew another address: Streamlit sends what a box has before the address of it. */
 function isBehind(choices, boxes) {
   const named = new URLSearchParams(window.location.search);
-  const known = new Map(choices.map(([key, values]) => [key, values.join("\n")]));
+  const known = valuesOf(choices);
   return boxes.some((key) => named.getAll(key).join("\n") !== (known.get(key) ?? ""));
 }
 
-/** Name what is chosen; a run that is behind is followed by another one, one per address. */
+/** Name what is chosen; a run that is behind is followed by one more, not for ever. */
 function name({ choices, boxes }, setTriggerValue) {
   enter(choices);
-  if (page.caughtUp === window.location.href || !isBehind(choices, boxes)) return;
-  page.caughtUp = window.location.href;
-  setTriggerValue("behind", true);
+  const before = page.behind;
+  page.behind = isBehind(choices, boxes) ? window.location.href : "";
+  if (page.behind && page.behind !== before) setTriggerValue("behind", true);
 }
 
 /** Whether the address names another value of a choice, or a choice that is not made. */
 function isNamedOtherwise(choices) {
   const named = new URLSearchParams(window.location.search);
-  const made = new Map(choices.map(([key, values]) => [key, values.join("\n")]));
+  const made = valuesOf(choices);
   const isOther = (key) => named.has(key) && named.getAll(key).join("\n") !== made.get(key);
   return [...made.keys(), ...OPTIONAL].some(isOther);
 }

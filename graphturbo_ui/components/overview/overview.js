@@ -404,15 +404,15 @@ function sayInRoom(host, texts) {
 /** Scroll to what the page is about to draw, and stay there until the page has rested for a while. */
 function scrollWhenThere(selector) {
   const latest = performance.now() + LATEST_SCROLL_MS;
-  let isLeft = false;
+  const left = new AbortController();
   let last = "";
   let changed = 0;
   for (const kind of ["wheel", "pointerdown", "keydown", "touchmove"]) {
-    addEventListener(kind, () => { isLeft = true; }, { once: true, passive: true });
+    addEventListener(kind, () => left.abort(), { signal: left.signal, passive: true });
   }
   const step = () => {
     const now = performance.now();
-    if (isLeft || now > latest) return;
+    if (left.signal.aborted || now > latest) return;
     const place = document.querySelector(selector);
     place?.scrollIntoView({ block: "start" });
     const isBusy = !place || document.querySelector('[data-test-script-state="running"]');

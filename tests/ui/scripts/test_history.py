@@ -20,9 +20,9 @@ HEAR = """async (script) => {
     if (present) choices.push(["present", ["1"], false]);
     window.named(choices);
   };
-  window.told = [];
+  window.asked = [];
   window.named = (choices, boxes = []) => {
-    hear({ data: { choices, boxes }, setTriggerValue: (name) => window.told.push(name) });
+    hear({ data: { choices, boxes }, setTriggerValue: (name) => window.asked.push(name) });
   };
 }"""
 NAMED_MS = 600  # the script names what is chosen 400 ms after a run
@@ -167,7 +167,7 @@ def run_with_box(page: Page, choices: list) -> list[str]:
     """What the script asks for after a run of What-if that knows these choices."""
     page.evaluate("choices => window.named(choices, ['vary', 'values'])", choices)
     page.wait_for_timeout(NAMED_MS)
-    found: list[str] = page.evaluate("window.told.splice(0)")
+    found: list[str] = page.evaluate("window.asked.splice(0)")
     return found
 
 
@@ -181,3 +181,5 @@ def test_a_run_that_has_the_address_before_is_followed_by_another_one(page: Page
     assert run_with_box(page, [["vary", ["Cores"], False]]) == ["behind"]
     assert run_with_box(page, [["vary", ["Cores"], False]]) == []  # not for ever
     assert query(page) == "?other=1"
+    assert run_with_box(page, []) == []
+    assert run_with_box(page, [["vary", ["Cores"], False]]) == ["behind"]  # the same address again

@@ -103,7 +103,7 @@ def test_boxes_change_the_picture_and_the_link(visit: AppPage) -> None:
 
 
 def test_the_link_has_a_box_whose_value_came_with_the_address_before(visit: AppPage) -> None:
-    """Streamlit's page sends a value at once, and the address that it has rendered by then."""
+    """Streamlit's page sends a value at once, with the address that it rendered last."""
     visit.page.add_init_script(SLOW_RENDERING)
     open_page(visit)
     for figure in ("DRAM traffic", "Matrix utilisation"):
