@@ -136,6 +136,12 @@ def wait_for(is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def address_in(file: Path) -> str:
+    """The address in a scheduler's file, which is empty before it is written."""
+    wait_for(lambda: file.exists() and file.read_bytes().endswith(b"}"))
+    return str(json.loads(file.read_bytes())["address"])
+
+
 def swept(*more: str) -> tuple[list[str], Path]:
     """The words of a sweep, and where its table goes."""
     target = Path(more[0])
@@ -155,8 +161,7 @@ def test_the_same_table_from_two_workers(tmp_path: Path, is_one_killed: bool) ->
             "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
             "--no-dashboard", "--scheduler-file", str(file),
         ))  # fmt: skip
-        wait_for(file.exists)
-        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        address = address_in(file)
         workers = [
             stack.enter_context(process(
                 "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard",
@@ -212,8 +217,7 @@ def tls_cluster(folder: Path) -> Iterator[str]:
             "distributed.cli.dask_scheduler", *common, "--port", "0",
             "--scheduler-file", str(file),
         ))  # fmt: skip
-        wait_for(file.exists)
-        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        address = address_in(file)
         stack.enter_context(process(
             "distributed.cli.dask_worker", address, *common, "--nthreads", "1", "--no-nanny",
             "--local-directory", str(folder),
@@ -260,8 +264,7 @@ def test_a_scheduler_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyP
     file = tmp_path / "scheduler.json"
     words = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
     with process("distributed.cli.dask_scheduler", *words):
-        wait_for(file.exists)
-        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        address = address_in(file)
         with pytest.raises(OptionError) as refused:
             list(computed_on(Scheduler(address), b"", {"key": b""}))
     assert refused.value.code == "NO_WORKER"
