@@ -5,6 +5,6 @@
 - `round_costs.py`: cost of a graph on a chip: RoundCosts; RoundTrials for a search of its own.
 - `chosen_graph.py`: `choose_graph`: the request with the steps of the fastest graph.
 
-`frontend/passes/substitutions.py` has the rules and sets of convolutions. The strategy makes the
+`frontend/passes/substitutions` has the rules and sets of convolutions. The strategy makes the
 plan of every graph.
 """

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from graphturbo_core.frontend.passes.substitutions import Substitution, applied, substitutions
+from graphturbo_core.frontend.passes.substitutions.graph_steps import applied, substitutions
+from graphturbo_core.frontend.passes.substitutions.match import Substitution
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.strategies.strategy import GraphBudget
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 import pytest
 
 from graphturbo_core.frontend.importer import ImportOptions
-from graphturbo_core.frontend.passes.substitutions import applied, substitutions
+from graphturbo_core.frontend.passes.substitutions.graph_steps import applied, substitutions
 from graphturbo_core.graph_search.search import GraphCost, SearchedGraph, search_graphs
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.strategies.strategy import GraphBudget

@@ -10,9 +10,9 @@
 - `rescale.py`, `per_sample.py`: `rescale-batch`: a model with a fixed batch for another batch, and
   constants with one row per sample.
 - `decompose.py`: layer norm and softmax as reductions and elementwise ops. `horizontal.py`:
-  convolutions of one input and shape as one, with rewritten weights. `substitutions.py`: merged and
-  enlarged convolutions that a search chooses, one by one or in sets. They run after all others,
-  if a strategy requires them (`Strategy.import_passes`).
+  convolutions of one input and shape as one, with rewritten weights. `substitutions/`: changes that
+  a search chooses, one by one or in sets. They run after all others, if a strategy requires them
+  (`Strategy.import_passes`).
 - `rewrite.py`, `parts.py`: building blocks: a changed graph, ops that replace one op.
 
 A part of a decomposed op has its origin (`Op.origin`), and the new graph has the graph before

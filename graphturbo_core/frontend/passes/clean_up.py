@@ -29,7 +29,8 @@ from graphturbo_core.frontend.passes.structural import (
     remove_identity,
     remove_same_cast,
 )
-from graphturbo_core.frontend.passes.substitutions import merged_sets, substituted
+from graphturbo_core.frontend.passes.substitutions.convolution_sets import merged_sets
+from graphturbo_core.frontend.passes.substitutions.graph_steps import substituted
 from graphturbo_core.frontend.passes.unroll import unroll_recurrent
 from graphturbo_core.ir.graph import Graph
 
@@ -72,7 +73,7 @@ EXTRA_PASSES = MappingProxyType(
 )
 """Passes that run only if a strategy requires them: their graph is equivalent, but not smaller."""
 SUBSTITUTE, MERGE_SETS = "substitute", "merge-sets"
-"""Extra passes with steps as argument, as in `substitute:3.0` (`substitutions.py`)."""
+"""Extra passes with steps as argument, as in `substitute:3.0` (`substitutions/graph_steps.py`)."""
 PASSES_WITH_STEPS = MappingProxyType({SUBSTITUTE: substituted, MERGE_SETS: merged_sets})
 
 RESCALE_BATCH = "rescale-batch"

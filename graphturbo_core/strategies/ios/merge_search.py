@@ -1,9 +1,9 @@
 """A model on a chip -> the convolutions that levels `merge` and `both` of `ios` merge.
 
 1. The model's layers run one after the other. This gives the cycles of each layer.
-2. Each input has few sets of convolutions that can be one (`substitutions.py`, rule 3). One graph
-   has one set of every input merged, so there are as many graphs as one input has sets at most.
-   Their layers run one after the other too. This gives the cycles of each merged convolution.
+2. Each input has few sets of convolutions that can be one (`substitutions/convolution_sets.py`).
+   One graph has one set of every input merged, so there are as many graphs as one input has sets at
+   most. Their layers run one after the other too. This gives the cycles of each merged convolution.
 3. Two candidates are planned and simulated as the level does: no merges, and the merges with the
    least cycles of layers in turn.
 4. For level `both`, a third one has the merged stages of the dynamic program over stages of both
@@ -22,7 +22,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.frontend.passes.substitutions import ConvolutionSet, convolution_sets
+from graphturbo_core.frontend.passes.substitutions.convolution_sets import (
+    ConvolutionSet,
+    convolution_sets,
+)
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import Limits
 from graphturbo_core.option_fields import BETWEEN_STEPS

@@ -1,8 +1,8 @@
 """Levels `merge` and `both` of `ios`: their option, import pass, and search before the plan.
 
-The option has the steps of a graph: sets of convolutions (`frontend/passes/substitutions.py`, rule
-3). A run that searches replaces it: its report, link and plan name the steps, which give the same
-plan without a search.
+The option has the steps of a graph: sets of convolutions (`substitutions/convolution_sets.py`).
+A run that searches replaces it: its report, link and plan name the steps, which give the same plan
+without a search.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """GraphSemantics -> StageKernels: what the stages of IOS consist of, one kernel per layer.
 
-A layer is one of Relay's. Where the import merged convolutions (`frontend/passes/substitutions.py`,
+A layer is one of Relay's. Where the import merged convolutions (`frontend/passes/substitutions`,
 rule 3), their layers are one: the merged convolution, the slices of its result, and per slice what
 follows in its layer, such as the activation.
 
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from graphturbo_core.frontend.passes.substitutions import is_merged
+from graphturbo_core.frontend.passes.substitutions.branches import is_merged
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.products.plan import Group, Layer
 from graphturbo_core.semantics.table import GraphSemantics

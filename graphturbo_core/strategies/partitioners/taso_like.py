@@ -1,7 +1,7 @@
 """`taso-like`: the kernels of `tensorrt-like` on the fastest graph of a search over graphs.
 
 Source: TASO (Jia et al., SOSP 2019) rewrites the graph by substitutions; a cost model chooses. The
-rules are in `frontend/passes/substitutions.py`, the search in `graph_search/search.py`. A
+rules are in `frontend/passes/substitutions`, the search in `graph_search/search.py`. A
 convolution with its activation is one op for TASO. Here it is one kernel, as for `tensorrt-like`.
 
 The option `graph` has the steps of a graph. A run that searches replaces it: its report, link and
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from graphturbo_core.frontend.passes.clean_up import SUBSTITUTE
-from graphturbo_core.frontend.passes.substitutions import steps_of
+from graphturbo_core.frontend.passes.substitutions.graph_steps import steps_of
 from graphturbo_core.option_fields import number, steps
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.partitioners.op_kernels import BETWEEN_LAYERS, plan_of_kernels
@@ -29,7 +29,7 @@ SEARCHED_GRAPH, UNCHANGED = "search", "unchanged"
 
 @dataclass(frozen=True, kw_only=True)
 class TasoLike(Strategy):
-    """Kernels of `tensorrt-like`, on a graph of merged and enlarged convolutions."""
+    """Kernels of `tensorrt-like`, on a graph of changed convolutions."""
 
     name: ClassVar[str] = "taso-like"
     doc: ClassVar[str] = "the fastest of equivalent graphs, found by simulation; takes minutes"
@@ -37,8 +37,9 @@ class TasoLike(Strategy):
         "TASO (Jia et al., SOSP 2019): readme and IOS's use of it; the rest recalled"
     )
     departures: ClassVar[tuple[str, ...]] = (
-        "Two of TASO's rules are here: convolutions of one input are merged, and kernels enlarged.",
-        "Missing: merged groups, pairs that make a separable convolution, pools as convolutions.",
+        "Four of TASO's rules are here: convolutions of one input are merged, kernels enlarged,"
+        " groups of a convolution merged, and mean pools made convolutions.",
+        "Missing: a sum of two separable convolutions as one of them.",
         "Rules are not generated.",
         "A cost is a simulation of the whole model, not a sum of measured ops.",
         "Successors of a graph are simulated one by one, by expected cycles: a simulation takes"

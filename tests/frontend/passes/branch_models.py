@@ -11,7 +11,8 @@ from tests.models import model_of
 WEIGHTS = (
     "float[6,8,1,1] w1, float[10,8,1,1] w2, float[6,8,3,3] w3, float[4,8,3,3] w4,"
     " float[7,6,1,1] w5, float[6,4,1,1] wg, float[4,8,1,3] wr, float[8,6,1,1] wt,"
-    " float[6] v1, float[10] v2, float[6,1,1] vc, float[4,8,2,2] we, float[4,8,3,1] wl"
+    " float[6] v1, float[10] v2, float[6,1,1] vc, float[4,8,2,2] we, float[4,8,3,1] wl,"
+    " float[8,1,3,3] wd, float[8] v8, float[6,2,1,1] ws"
 )
 MAP = "float[n,8,9,9]"
 
@@ -19,9 +20,9 @@ MAP = "float[n,8,9,9]"
 def branches(body: str, outputs: str = "p, q") -> onnx.ModelProto:
     """A model of maps `x` and `y`; values whose name starts with w or v are random weights.
 
-    `k` has the shape of `w1`, and `b` that of `v1`, but they are inputs.
+    `k`, `kg` and `b` have the shapes of `w1`, `wg` and `v1`, but they are inputs.
     """
-    inputs = f"{MAP} x, {MAP} y, {WEIGHTS}, float[6,8,1,1] k, float[6] b"
+    inputs = f"{MAP} x, {MAP} y, {WEIGHTS}, float[6,8,1,1] k, float[6,4,1,1] kg, float[6] b"
     results = ", ".join(f"float[n,{name}1,{name}2,{name}3] {name}" for name in outputs.split(", "))
     model = model_of(f"branches ({inputs}) => ({results}) {{ {body} }}")
     rng = np.random.default_rng(0)

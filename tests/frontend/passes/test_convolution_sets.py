@@ -9,9 +9,12 @@ import pytest
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.frontend.importer import ImportOptions
-from graphturbo_core.frontend.passes import substitutions
 from graphturbo_core.frontend.passes.clean_up import MERGE_SETS, SUBSTITUTE, decomposed
-from graphturbo_core.frontend.passes.substitutions import ConvolutionSet, convolution_sets
+from graphturbo_core.frontend.passes.substitutions import convolution_sets as sets
+from graphturbo_core.frontend.passes.substitutions.convolution_sets import (
+    ConvolutionSet,
+    convolution_sets,
+)
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.pipeline import RunRequest, run_report
 from tests.frontend.passes.branch_models import branches_file, relus
@@ -180,7 +183,7 @@ def test_inputs_are_merged_apart_and_share_no_run() -> None:
 
 def test_many_convolutions_are_cut_into_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of two: the third one of three is alone."""
-    monkeypatch.setattr(substitutions, "MOST_IN_SET", 2)
+    monkeypatch.setattr(sets, "MOST_IN_SET", 2)
     found = convolution_sets(graph_of(THREE, "p, q, r"))
     assert [each.ops for each in found] == [("c", "d")]
 

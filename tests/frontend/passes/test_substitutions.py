@@ -9,12 +9,9 @@ from graphturbo_core.errors import OptionError
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.frontend.passes.clean_up import HORIZONTAL, SUBSTITUTE, decomposed
 from graphturbo_core.frontend.passes.horizontal import RULE_MERGED
-from graphturbo_core.frontend.passes.substitutions import (
-    RULE_ENLARGED,
-    Substitution,
-    steps_of,
-    substitutions,
-)
+from graphturbo_core.frontend.passes.substitutions.branches import RULE_ENLARGED
+from graphturbo_core.frontend.passes.substitutions.graph_steps import steps_of, substitutions
+from graphturbo_core.frontend.passes.substitutions.match import Substitution
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.pipeline import RunRequest, run_report
 from tests.frontend.passes.branch_models import branches_file, relus

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from graphturbo_core.frontend.importer import ImportOptions
-from graphturbo_core.frontend.passes.substitutions import convolution_sets
+from graphturbo_core.frontend.passes.substitutions.convolution_sets import convolution_sets
 from graphturbo_core.strategies.ios import merged_pairs, search_space
 from tests.data.exports import exported
 from tests.models import imported

@@ -8,7 +8,7 @@ from itertools import combinations
 from types import SimpleNamespace
 from typing import cast
 
-from graphturbo_core.frontend.passes.substitutions import ConvolutionSet
+from graphturbo_core.frontend.passes.substitutions.convolution_sets import ConvolutionSet
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.ios import MergeLatencies, best_merged_schedule
 from graphturbo_core.strategies.ios.endings import Pruning, Stage
