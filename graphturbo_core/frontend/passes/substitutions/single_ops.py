@@ -51,7 +51,10 @@ def of_single_ops(graph: Graph) -> Iterator[Substitution]:
             yield from _groupings(graph, op)
         elif op.op_type == "AveragePool" and _has_equal_weights(graph, op):
             kernel = _kernel(op)
-            numbers = {"kernel": sizes_text(kernel), "channels": _channels(graph, op)}
+            numbers: dict[str, int | str] = {
+                "kernel": sizes_text(kernel),
+                "channels": _channels(graph, op),
+            }
             look = look_of(graph, f"pool {sizes_text(kernel)}", [op])
             yield Substitution(RULE_POOL, (op.name,), (op.origin_name,), numbers, look)
 
@@ -136,9 +139,7 @@ def pool_as_convolution(parts: Parts, op: Op, match: Substitution) -> Op:
     shape = data.shape[_CHANNEL_AXIS], 1, *kernel
     value = read_only(np.full(shape, 1 / prod(kernel), data.dtype))
     weight = parts.weight(Tensor(f"{name}/weight", shape, data.dtype, TensorKind.WEIGHT, value))
-    kept = {
-        key: op.attributes[key] for key in ("auto_pad", "pads", "strides") if key in op.attributes
-    }
+    kept = {key: op.attributes[key] for key in _KEPT_OF_POOL if key in op.attributes}
     attributes = {**kept, "kernel_shape": kernel, "group": data.shape[_CHANNEL_AXIS]}
     return Op(
         name, "Conv", "", (op.inputs[0], weight), op.outputs, attributes, _CONV_OPSET,
