@@ -39,7 +39,7 @@ class TasoLike(Strategy):
     departures: ClassVar[tuple[str, ...]] = (
         "Four of TASO's rules are here: convolutions of one input are merged, kernels enlarged,"
         " groups of a convolution merged, and mean pools made convolutions.",
-        "Missing: a sum of two separable convolutions as one of them.",
+        "Missing: a sum of two separable convolutions as one, which leaves layers without an op.",
         "Rules are not generated.",
         "A cost is a simulation of the whole model, not a sum of measured ops.",
         "Successors of a graph are simulated one by one, by expected cycles: a simulation takes"
