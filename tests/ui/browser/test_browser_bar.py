@@ -261,7 +261,7 @@ def test_explore_opens_by_its_name(visit: AppPage) -> None:
 
 def test_the_address_keeps_the_choices_on_the_other_page(visit: AppPage) -> None:
     visit.open(SMALL)
-    visit.turn_to("Verification", "Verification")
+    visit.turn_to("Verification", "What a replay checks")
     visit.page.wait_for_url("**/verification?*model=teaching-resnet*")
     visit.choose("Chip", "generic-4x4")
     visit.rest()
@@ -270,3 +270,11 @@ def test_the_address_keeps_the_choices_on_the_other_page(visit: AppPage) -> None
     visit.settle()
     assert "chip=generic-4x4" in visit.page.url
     assert "batch=8" in visit.page.url
+
+
+def test_the_menu_of_pages_shows_that_it_opens(visit: AppPage) -> None:
+    for width in (1440, 390):
+        visit.resize(width, 900)
+        visit.open(SMALL)
+        mark = visit.page.locator(".st-key-bar_menu button [aria-hidden=true]").first
+        expect(mark).to_be_visible()
