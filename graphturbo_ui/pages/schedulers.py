@@ -55,9 +55,7 @@ def _setting(choices: Choices) -> str:
     """What all runs share."""
     _, samples = query.split_strategy(choices.sides["b"].strategy)
     own = f"at most {samples} samples a cluster at once" if samples else "the whole share at once"
-    sizes = [f"{name} {size}" for name, size in choices.dims.items()]
-    names = (state.short_name(each) for each in (choices.model, choices.chip))
-    return " · ".join([*names, f"batch {choices.batch}", *sizes, choices.dtype, f"{own}, as in B"])
+    return f"{choices.setting()} · {own}, as in B"
 
 
 def _window(now: Schedulers) -> tuple[int, int]:

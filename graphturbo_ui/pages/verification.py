@@ -1,106 +1,69 @@
-"""Verification: what a replay checked of the two runs, and what came out."""
+"""Verification: what replays checked of the two runs, and what came out."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
-from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict.kept_replays import kept_replay, kept_text
-from graphturbo_core.report.verdict.verify_text import (
-    fault_text,
-    is_wrong,
-    verification_text,
-    was_verified,
-)
+from graphturbo_core.report.verdict.verify_text import was_verified
 from graphturbo_ui import frame
 from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs
+from graphturbo_ui.replays.cards import cards_html, explained_html, head_html
+from graphturbo_ui.replays.found import replay_of
 from graphturbo_ui.session import state
 from graphturbo_ui.session.choices import Choices
-from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
 
-INTRO = """
-A schedule is believed here only once it has been **executed**: every instruction runs in simulated
-time on real numbers, on exactly the boxes that it names, in buffers as large as the chip's. What
-comes out is compared with ONNX Runtime on the unsplit model.
-"""
-CHECKED = """
-- Every read finds what its op needs: the right box, written before, not overwritten since.
-- No two buffers share a byte while both are in use; every compute stays in its own core's memory.
-- Partial sums begin once, are added to in order, and are read when they are whole.
-- Graph outputs agree with the unsplit model within what rounding explains: reduction lengths times
-  the precision of the number type, summed along the way from input to output.
-- Numbers are float32 or the model's own type; weights that a file leaves out are drawn from a seed.
-- Not checked: the bits of the run's number format, and the order of bytes inside a buffer.
-"""
-KEPT = """
-`docs/verified.json` has these replays. The checks of every change compute the Program's digest
-again and compare it with the kept one.
-"""
-TOLERANCE = """
-Difference and tolerance are **shares of the output's magnitude**: divided by the largest absolute
-number of that output. A difference of 1e-6 means that an output of up to 10 differs by at most
-0.00001.
-
-The tolerance is a bound on rounding and follows from the model alone. A sum of n terms is rounded
-n times, and each rounding in float32 errs by at most 6e-8 of its result (half a unit in the last
-place). Errors add up from input to output, and count twice, as ONNX Runtime rounds too. So deeper
-models have larger tolerances. The replay also checks each read on its own.
-"""
+STYLE = Path(__file__).parents[1] / "replays" / "replays.css"
+INTRO = (
+    "A schedule is believed here only once it has been **executed**: every instruction runs in"
+    " simulated time on real numbers, on exactly the boxes that it names, in buffers as large as"
+    " the chip's. What comes out is compared with ONNX Runtime on the unsplit model."
+)
 
 
 def show(choices: Choices) -> None:
-    """The whole page."""
-    st.title("Verification")
-    st.markdown(INTRO)
-    if choices.verify:
-        nothing()
-    else:
-        _offer()
+    """The whole page; what is below the runs is there while they are waited for."""
+    is_presenting = state.is_presenting()
+    with st.container(key="replays_presenting" if is_presenting else "replays_page"):
+        st.html(STYLE)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            sentence = st.empty()
+            if not choices.verify and not is_presenting:
+                _offer()
+        if not is_presenting:
+            st.markdown(INTRO)
+        waiting, cards, tabled = st.container(), st.container(), st.container()
+        st.html(explained_html())
     runs = frame.runs_of(choices)
-    place = frame.wait_for_first(runs)
-    drawn, pending = frame.outcome(runs)
-    with st.container():  # what comes after keeps its place, however many are drawn
-        for name in drawn:
-            _outcome(name, drawn)
-    st.subheader("What a replay checks")
-    st.markdown(CHECKED)
-    st.subheader("Tolerance")
-    st.markdown(TOLERANCE)
+    if not any(run.is_done for run in runs.values()):
+        sentence.html(head_html((), choices.setting()))
+    with waiting:
+        place = frame.wait_for_first(runs)
+        drawn, pending = frame.outcome(runs)
+    found = [replay_of(name, run.report) for name, run in drawn.items()]
+    sentence.html(head_html(found, choices.setting()))
+    if found:
+        cards.html(cards_html(found))
+    with tabled:
+        _tables(drawn)
     frame.finish(pending, place)
 
 
 def _offer() -> None:
     """A button that has both runs replayed."""
-    with st.container():
-        st.markdown("Replay A and B on this server: seconds to two minutes.")
-        st.button(
-            "Verify A and B", on_click=state.ask_for_replay, args=(True,),
-            icon=":material/verified:",
-        )  # fmt: skip
+    st.button(
+        "Verify A and B", on_click=state.ask_for_replay, args=(True,),
+        icon=":material/verified:", help="Replays both on this server: seconds to two minutes.",
+    )  # fmt: skip
 
 
-def _outcome(name: str, runs: Runs) -> None:
-    """One run: the verdict, every output, and the first wrong instruction if there is one."""
-    report = runs[name].report
-    st.subheader(f"{name} · {safe_text(report.contract['strategy'], Sink.MARKDOWN)}")
-    if not was_verified(report):
-        _kept(report)
-        return
-    text = safe_text(verification_text(report), Sink.MARKDOWN, 1000)
-    (st.error if is_wrong(report) else st.success)(text)
-    fault = fault_text(report)
-    if fault:
-        st.markdown(f"First wrong instruction: {safe_text(fault, Sink.MARKDOWN, 1000)}")
-    st.dataframe(tables.output_rows(report), hide_index=True, key=f"outputs_{name}")
-
-
-def _kept(report: Report) -> None:
-    """The kept replay of exactly this Program, or that there is none."""
-    kept = kept_replay(report)
-    if kept is None:
-        st.caption("Not replayed.")
-        return
-    whole = f"Program: sha256 {kept['program_sha256']}. {KEPT}"
-    st.markdown(f":material/verified: This Program was {kept_text(kept)}.", help=whole)
+def _tables(runs: Runs) -> None:
+    """Every output of the runs that this server replayed."""
+    for name, run in runs.items():
+        if was_verified(run.report):
+            strategy = safe_text(run.report.contract["strategy"], Sink.MARKDOWN)
+            st.caption(f"Outputs of {name}, {strategy}")
+            st.dataframe(tables.output_rows(run.report), hide_index=True, key=f"outputs_{name}")

@@ -76,6 +76,12 @@ class Choices:
             emit=self.emit,
         )
 
+    def setting(self) -> str:
+        """What both runs share, in words."""
+        sizes = [f"{name} {size}" for name, size in self.dims.items()]
+        names = (state.short_name(each) for each in (self.model, self.chip))
+        return " · ".join([*names, f"batch {self.batch}", *sizes, self.dtype])
+
     def link(self) -> str:
         """The query that restores these choices, what is selected and the times in sight.
 

@@ -100,7 +100,7 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
     """The page is reached from Explore; asked for once, the replay shows on both pages."""
     visit.open(f"{SMALL}&views=Why")
     page = visit.page
-    visit.turn_to("Verification", "Verification")
+    visit.turn_to("Verification", "What a replay checks")
     page.get_by_role("button", name="Verify A and B").click()
     for strategy in ("tvm@16", "graphturbo@16"):
         told = page.get_by_text(f"{strategy}: verified against ONNX Runtime")

@@ -29,6 +29,6 @@ def test_a_fault_is_found(visit: AppPage) -> None:
 
 def test_no_serious_fault_where_replays_are_asked_for(visit: AppPage) -> None:
     visit.open(SMALL)
-    visit.turn_to("Verification", "Verification")
+    visit.turn_to("Verification", "What a replay checks")
     visit.rest()
     assert serious_faults(visit) == []

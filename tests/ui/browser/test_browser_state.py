@@ -179,7 +179,7 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
 def test_back_returns_with_the_current_choices(visit: AppPage):
     """An entry keeps all that was chosen on its page; Streamlit leaves less there."""
     visit.open("?model=teaching-resnet&batch=8")
-    visit.turn_to("Verification", "Verification")
+    visit.turn_to("Verification", "What a replay checks")
     expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
     visit.choose("Chip", "generic-4x4")
     visit.page.wait_for_url("**/verification?*chip=generic-4x4*")

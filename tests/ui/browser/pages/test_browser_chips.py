@@ -269,7 +269,7 @@ def test_a_stranger_s_link_is_checked(visit: AppPage) -> None:
 
 def test_the_menu_keeps_the_choices(visit: AppPage) -> None:
     open_page(visit, f"{GENERIC}&chip_right=goya")
-    visit.turn_to("Verification", "Verification")
+    visit.turn_to("Verification", "What a replay checks")
     await_address(visit, "/verification", "chip=generic-4x4")
     visit.rest()
     visit.turn_to("Chips", "goya against generic-4x4")

@@ -193,7 +193,7 @@ def test_arrows_step_and_the_address_names_the_step(visit: AppPage) -> None:
 
 def test_the_step_outlasts_another_page(visit: AppPage) -> None:
     open_page(visit, "?step=4&knob=16")
-    visit.turn_to("Verification", "Verification")
+    visit.turn_to("Verification", "What a replay checks")
     visit.rest()
     assert "step=" not in visit.page.url
     visit.turn_to("Learn", next(step.claim for step in STEPS if step.number == 4))

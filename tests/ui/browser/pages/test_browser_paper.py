@@ -119,7 +119,7 @@ def test_filters_are_in_the_link_and_outlast_another_page(visit: AppPage) -> Non
     expect(page.get_by_role("button", name="Filter (2)")).to_be_visible()
     link = visit.link()
     assert "result=beyond" in link and "kind=transformer" in link
-    visit.turn_to("Verification", "Verification")
+    visit.turn_to("Verification", "What a replay checks")
     visit.rest()
     assert "result=" not in page.url
     visit.turn_to("Paper", "GraphTurbo is 7.74")
