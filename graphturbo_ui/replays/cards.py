@@ -91,7 +91,8 @@ def _output(output: ReplayedOutput) -> str:
     kind = "right" if output.is_right else "wrong"
     return (
         f'<div class="replay-name"><span>{name}</span>'
-        f"<span>largest difference <b>{found}</b> · rounding explains up to <b>{most}</b></span></div>"
+        f"<span>largest difference <b>{found}</b> · rounding explains up to <b>{most}</b></span>"
+        "</div>"
         f'<div class="replay-scale {kind}" style="{places}"><i class="most"></i>'
         '<i class="found"></i></div>'
     )
