@@ -12,7 +12,7 @@ from graphturbo_ui.text import Sink, safe_text
 FIRST, DECADES = 1e-9, 9
 """The scale goes from here by decades to 1; what is smaller stands at its left end (our choice)."""
 TICK_EVERY = 3
-STATES = {True: ("right", "✓ replayed"), False: ("wrong", "✗ wrong"), None: ("", "not replayed")}
+STATES = {True: ("right", "✓ replayed"), False: ("wrong", "✗ failed"), None: ("", "not replayed")}
 CHECKED = (
     ("Reads", "Every read finds what its op needs: the right box, written before, not overwritten"
      " since."),
@@ -41,7 +41,7 @@ def headline(found: Sequence[Replayed]) -> str:
     by_state = {state: [each.run for each in found if each.is_right is state] for state in STATES}
     wrong, right, never = (by_state[state] for state in (False, True, None))
     if wrong:
-        return f"{_runs(wrong, 'computes', 'compute')} something else than the model"
+        return _runs(wrong, "fails its replay", "fail their replays")
     if not right:
         return f"{_runs(never, 'has', 'have')} not been replayed" if never else "Verification"
     rest = f"; {_runs(never, 'has', 'have')} not been replayed" if never else ""

@@ -53,9 +53,9 @@ def report_of(model: str, batch: int, is_verified: bool) -> Report:
         ((True, True), "A and B compute what the model computes"),
         ((None, None), "A and B have not been replayed"),
         ((True, None), "A computes what the model computes; B has not been replayed"),
-        ((True, False), "B computes something else than the model"),
-        ((None, False), "B computes something else than the model"),
-        ((False, False), "A and B compute something else than the model"),
+        ((True, False), "B fails its replay"),
+        ((None, False), "B fails its replay"),
+        ((False, False), "A and B fail their replays"),
     ],
 )
 def test_the_sentence_says_what_replays_found(
