@@ -20,6 +20,17 @@ from graphturbo_ui.top_bar.presets import offer_presets
 from graphturbo_ui.top_bar.run_box import DEFAULTS, run_box
 
 FOLDER = Path(__file__).parent
+ABOUT = {
+    "Explore": "fine against coarse on one screen",
+    "Compare": "any number of runs on one scale",
+    "Schedulers": "every strategy side by side",
+    "Learn": "a lecture in eight steps",
+    "Chips": "two chips on one scale, and your own",
+    "What-if": "other buffers, bandwidths and batches",
+    "Paper": "the paper's results beside ours",
+    "Verification": "are the results right?",
+}
+"""What the menu says of a page, by its title."""
 RUNS_TOGETHER = "a"
 """The run behind which the bar says `vs`."""
 
@@ -122,7 +133,8 @@ def _menu(pages: Sequence[StreamlitPage], choices: Choices) -> None:
     """
     for page in pages:
         named = [*choices.address(), *state.shown_views()]
-        st.page_link(page, width="stretch", query_params=named)
+        label = f"{page.title} :small[{ABOUT[page.title]}]" if page.title in ABOUT else None
+        st.page_link(page, label=label, width="stretch", query_params=named)
     page_parts.help_link()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -210,7 +211,7 @@ class AppPage:
         wanted = self.page.get_by_role("heading", name=heading)
         for _ in range(CLICKS):
             with self.box("menu") as body:
-                body.get_by_role("link", name=page, exact=True).click()
+                body.get_by_role("link", name=re.compile(f"^{page} ")).click()
             with suppress(PlaywrightTimeoutError):
                 wanted.wait_for(timeout=CLICK_MS)
                 return

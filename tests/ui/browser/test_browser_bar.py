@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import PROFILES_FOLDER
+from graphturbo_ui.top_bar.bar import ABOUT
 from tests.ui.app_server import AppPage
 from tests.ui.contrast import faint_texts
 from tests.ui.type_size import least_type
@@ -272,9 +273,16 @@ def test_the_address_keeps_the_choices_on_the_other_page(visit: AppPage) -> None
     assert "batch=8" in visit.page.url
 
 
-def test_the_menu_of_pages_shows_that_it_opens(visit: AppPage) -> None:
+def test_the_menu_shows_that_it_opens_and_says_what_pages_have(visit: AppPage) -> None:
     for width in (1440, 390):
         visit.resize(width, 900)
         visit.open(SMALL)
         mark = visit.page.locator(".st-key-bar_menu button [aria-hidden=true]").first
         expect(mark).to_be_visible()
+        with visit.box("menu") as body:
+            links = body.get_by_test_id("stPageLink")
+            expect(links.locator("p span")).to_have_count(links.count())
+            assert links.count() == len(ABOUT)
+            assert faint_texts(visit.page) == []
+            cut = "all => all.filter((each) => each.scrollWidth > each.clientWidth).length"
+            assert links.locator("p").evaluate_all(cut) == 0

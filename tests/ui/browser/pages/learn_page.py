@@ -7,7 +7,11 @@ import json
 from playwright.sync_api import Locator
 
 from tests.ui.app_server import AppPage
+from tests.ui.contrast import faint_texts
+from tests.ui.type_size import least_type
 
+SIZES_IN_TURN = ((1280, False), (1920, False), (1920, True), (1280, True))
+"""Widths of the window, and whether the answer is revealed: each pair once in one visit."""
 NAMED_MS = 600
 """In which the address names the step that somebody went to."""
 
@@ -47,3 +51,24 @@ def settle(visit: AppPage) -> None:
 def press(visit: AppPage, *keys: str) -> None:
     for key in keys:
         visit.page.keyboard.press(key)
+
+
+def fit(visit: AppPage, width: int) -> int:
+    """Give the window this width at 16:9, and wait until the picture is drawn; gives the height."""
+    height = width * 9 // 16
+    visit.resize(width, height)
+    visit.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => "
+                        "requestAnimationFrame(done)))")  # fmt: skip
+    return height
+
+
+def assert_fits(visit: AppPage, found: Locator, height: int, least: int) -> None:
+    """All of the step is on the screen, no text is cut, too small or too faint."""
+    box = found.bounding_box()
+    assert box["y"] + box["height"] <= height + 1
+    side = found.locator(".side")
+    assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
+    shown = "document.documentElement.scrollWidth <= window.innerWidth"
+    assert visit.page.evaluate(shown)
+    assert least_type(visit.page, ".learn") >= least
+    assert faint_texts(visit.page) == []

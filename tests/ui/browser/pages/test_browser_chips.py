@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -213,7 +214,7 @@ def test_an_edited_chip_is_used_and_explore_runs_on_it(visit: AppPage) -> None:
     expect(visit.page.locator(".bar-facts")).to_contain_text("LB 448 KiB")
     visit.rest()
     with visit.box("menu") as body:
-        body.get_by_role("link", name="Explore", exact=True).click()
+        body.get_by_role("link", name=re.compile("^Explore ")).click()
     visit.settle()
     assert "--profile generic-4x4-edited.yaml" in visit.command()
     visit.turn_to("Chips", "generic-4x4-edited against")

@@ -16,9 +16,17 @@ from graphturbo_ui.learn.pictures import PICTURES
 from graphturbo_ui.session.learn import LecturePlace
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
-from tests.ui.browser.pages.learn_page import await_scene, open_page, press, scene, settle
+from tests.ui.browser.pages.learn_page import (
+    SIZES_IN_TURN,
+    assert_fits,
+    await_scene,
+    fit,
+    open_page,
+    press,
+    scene,
+    settle,
+)
 from tests.ui.contrast import faint_texts
-from tests.ui.type_size import least_type
 
 pytestmark = pytest.mark.browser
 
@@ -317,25 +325,17 @@ def test_the_picture_plays_and_stops_at_space(visit: AppPage) -> None:
 
 
 @EVERY_STEP
-@pytest.mark.parametrize("width", [1280, 1920])
 @pytest.mark.parametrize("more", ["", "&present=1"])
-def test_a_step_fits_one_screen(visit: AppPage, step, width: int, more: str) -> None:
-    height = width * 9 // 16
-    visit.resize(width, height)
+def test_a_step_fits_one_screen(visit: AppPage, step, more: str) -> None:
+    fit(visit, SIZES_IN_TURN[0][0])
     found = open_page(visit, f"?step={step.number}{more}")
-    for is_revealed in (False, True):
-        if is_revealed:
+    for width, is_revealed in SIZES_IN_TURN:
+        height = fit(visit, width)
+        if is_revealed and not scene(visit)["isRevealed"]:
             press(visit, str(right_of(step) + 1), "r")
             await_scene(visit, "scene.isRevealed && scene.time === 1")
-        box = found.bounding_box()
-        assert box["y"] + box["height"] <= height + 1
-        side = found.locator(".side")
-        assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-        picture = found.locator(".picture").bounding_box()
-        assert picture["width"] > 0.58 * width
-        assert least_type(visit.page, ".learn") >= (28 if more else 11)
-        assert faint_texts(visit.page) == []
+        assert_fits(visit, found, height, 28 if more else 11)
+        assert found.locator(".picture").bounding_box()["width"] > 0.58 * width
         visit.shoot(f"learn-{step.key}-{width}{'-present' if more else ''}-{is_revealed:d}")
     if more:
         for hidden in (".foot", ".values", ".reveal", ".notes"):

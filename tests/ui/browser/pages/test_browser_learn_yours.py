@@ -17,9 +17,17 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.run_request import RunRequest
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
-from tests.ui.browser.pages.learn_page import await_scene, open_page, press, scene, settle
+from tests.ui.browser.pages.learn_page import (
+    SIZES_IN_TURN,
+    assert_fits,
+    await_scene,
+    fit,
+    open_page,
+    press,
+    scene,
+    settle,
+)
 from tests.ui.contrast import faint_texts
-from tests.ui.type_size import least_type
 
 pytestmark = pytest.mark.browser
 
@@ -187,19 +195,14 @@ def test_an_unknown_network_is_said(visit: AppPage) -> None:
 
 
 @EVERY
-def test_a_step_fits_one_screen(visit: AppPage, step: int) -> None:
-    for width, more in ((1280, ""), (1920, ""), (1280, "&present=1"), (1920, "&present=1")):
-        height = width * 9 // 16
-        visit.page.set_viewport_size({"width": width, "height": height})
-        found = open_yours(visit, step, more)
-        for is_revealed in (False, True):
-            if is_revealed:
-                press(visit, "1", "r")
-                await_scene(visit, "scene.isRevealed && scene.time === 1")
-            box = found.bounding_box()
-            assert box["y"] + box["height"] <= height + 1
-            side = found.locator(".side")
-            assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
-            assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-            assert least_type(visit.page, ".learn") >= (28 if more else 11)
-            visit.shoot(f"learn-yours-{step}-{width}{'-present' if more else ''}-{is_revealed:d}")
+@pytest.mark.parametrize("more", ["", "&present=1"])
+def test_a_step_fits_one_screen(visit: AppPage, step: int, more: str) -> None:
+    fit(visit, SIZES_IN_TURN[0][0])
+    found = open_yours(visit, step, more)
+    for width, is_revealed in SIZES_IN_TURN:
+        height = fit(visit, width)
+        if is_revealed and not scene(visit)["isRevealed"]:
+            press(visit, "1", "r")
+            await_scene(visit, "scene.isRevealed && scene.time === 1")
+        assert_fits(visit, found, height, 28 if more else 11)
+        visit.shoot(f"learn-yours-{step}-{width}{'-present' if more else ''}-{is_revealed:d}")
