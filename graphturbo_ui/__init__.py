@@ -9,7 +9,8 @@
 - `stored_runs.py`: the default comparison's reports, shown while a new server's workers warm up.
 - `frame.py`: around every page: session, refusals, waiting; `progress.py`: the bar of a run.
 - `beside/`: runs beside A and B: at equal cluster batches, on a changed chip, a search.
-- `paper/`: parts of the page about the paper; `measured/`: measured times beside simulated ones.
+- `paper/`, `compare/`, `learn/`, `schedulers/`, `what_if/`, `replays/`: parts of one page each;
+  `measured/`: measured times beside simulated ones.
 - `shown.py`, `charts.py`: figures made once per run; Plotly figures with selections.
 
 A page waits for the first run, draws it, waits for the other, and is drawn again. Reports are

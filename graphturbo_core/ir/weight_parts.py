@@ -21,7 +21,8 @@ def part_of(weight: Tensor, name: str, shape: Sequence[int], step: WeightStep) -
     if weight.value is not None:
         value = after(weight.value, (step,))
         value.setflags(write=False)
-    source, steps = weight.source or weight.name, (*weight.steps, step)
+    source = "" if weight.joins else weight.source or weight.name
+    steps = (*weight.steps, step)
     return replace(weight, name=name, shape=tuple(shape), value=value, source=source, steps=steps)
 
 
@@ -73,5 +74,6 @@ def numbers_of(weight: Tensor, known: Mapping[str, NDArray[Any]]) -> NDArray[Any
     if weight.value is not None:
         return weight.value
     if weight.joins:
-        return np.concatenate([numbers_of(part, known) for part in weight.joins])
+        whole = np.concatenate([numbers_of(part, known) for part in weight.joins])
+        return after(whole, weight.steps)
     return after(known[weight.source or weight.name], weight.steps)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from graphturbo_core.report.verdict.verify_text import was_verified
+from graphturbo_core.report.verdict.verify_text import outputs
 from graphturbo_ui import frame
 from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs
@@ -14,6 +14,7 @@ from graphturbo_ui.replays.cards import cards_html, explained_html, head_html
 from graphturbo_ui.replays.found import replay_of
 from graphturbo_ui.session import state
 from graphturbo_ui.session.choices import Choices
+from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
 
 STYLE = Path(__file__).parents[1] / "replays" / "replays.css"
@@ -25,20 +26,24 @@ INTRO = (
 
 
 def show(choices: Choices) -> None:
-    """The whole page; what is below the runs is there while they are waited for."""
+    """The whole page; while runs are waited for, without what other ones left there."""
+    runs = frame.runs_of(choices)
+    has_one = any(run.is_done and run.refusal is None for run in runs.values())
+    place_of = st.container if has_one else st.empty
     is_presenting = state.is_presenting()
     with st.container(key="replays_presenting" if is_presenting else "replays_page"):
         st.html(STYLE)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            sentence = st.empty()
-            if not choices.verify and not is_presenting:
+            sentence = place_of()
+            if choices.verify or is_presenting:
+                nothing()
+            else:
                 _offer()
         if not is_presenting:
             st.markdown(INTRO)
-        waiting, cards, tabled = st.container(), st.container(), st.container()
+        waiting, cards, tabled = st.container(), place_of(), place_of()
         st.html(explained_html())
-    runs = frame.runs_of(choices)
-    if not any(run.is_done for run in runs.values()):
+    if not has_one:
         sentence.html(head_html((), choices.setting()))
     with waiting:
         place = frame.wait_for_first(runs)
@@ -47,7 +52,7 @@ def show(choices: Choices) -> None:
     sentence.html(head_html(found, choices.setting()))
     if found:
         cards.html(cards_html(found))
-    with tabled:
+    with tabled.container():
         _tables(drawn)
     frame.finish(pending, place)
 
@@ -63,7 +68,7 @@ def _offer() -> None:
 def _tables(runs: Runs) -> None:
     """Every output of the runs that this server replayed."""
     for name, run in runs.items():
-        if was_verified(run.report):
+        if outputs(run.report):
             strategy = safe_text(run.report.contract["strategy"], Sink.MARKDOWN)
             st.caption(f"Outputs of {name}, {strategy}")
             st.dataframe(tables.output_rows(run.report), hide_index=True, key=f"outputs_{name}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import log10
 
 from graphturbo_core.report.verdict.kept_replays import magnitude_text
+from graphturbo_core.units import counted
 from graphturbo_ui.replays.found import Replayed, ReplayedOutput
 from graphturbo_ui.text import Sink, safe_text
 
@@ -13,6 +14,7 @@ FIRST, DECADES = 1e-9, 9
 """The scale goes from here by decades to 1; what is smaller stands at its left end (our choice)."""
 TICK_EVERY = 3
 STATES = {True: ("right", "✓ replayed"), False: ("wrong", "✗ failed"), None: ("", "not replayed")}
+NO_SHARE = "no share of its magnitude: no number, another shape, or all of ONNX Runtime's are 0"
 CHECKED = (
     ("Reads", "Every read finds what its op needs: the right box, written before, not overwritten"
      " since."),
@@ -28,11 +30,11 @@ TOLERANCE = (
     "Difference and tolerance are shares of the output's magnitude: divided by the largest absolute"
     " number of that output. A difference of 1e-6 means that an output of up to 10 differs by at"
     " most 0.00001.",
-    "The tolerance is a bound on rounding and follows from the model alone. A sum of n terms is"
-    " rounded n times, and each rounding in float32 errs by at most 6e-8 of its result (half a unit"
-    " in the last place). Errors add up from input to output, and count twice, as ONNX Runtime"
-    " rounds too. So deeper models have larger tolerances. The replay also checks each read on its"
-    " own.",
+    "The tolerance is a bound on rounding and follows from the graph that the strategy runs, not"
+    " from its schedule. A sum of n terms is rounded n times, and each rounding in float32 errs by"
+    " at most 6e-8 of its result (half a unit in the last place). Errors add up from input to"
+    " output, and count twice, as ONNX Runtime rounds too. So deeper models have larger tolerances."
+    " The replay also checks each read on its own.",
 )
 
 
@@ -40,16 +42,17 @@ def headline(found: Sequence[Replayed]) -> str:
     """What the replays say of the runs that are there."""
     by_state = {state: [each.run for each in found if each.is_right is state] for state in STATES}
     wrong, right, never = (by_state[state] for state in (False, True, None))
-    if wrong:
-        return _runs(wrong, "fails its replay", "fail their replays")
-    if not right:
-        return f"{_runs(never, 'has', 'have')} not been replayed" if never else "Verification"
-    rest = f"; {_runs(never, 'has', 'have')} not been replayed" if never else ""
-    return f"{_runs(right, 'computes', 'compute')} what the model computes{rest}"
+    parts = (
+        _runs(wrong, "fails its replay", "fail their replays"),
+        _runs(right, "computes what the model computes", "compute what the model computes"),
+        _runs(never, "has not been replayed", "have not been replayed"),
+    )
+    return "; ".join(filter(None, parts)) or "Verification"
 
 
 def _runs(names: Sequence[str], one: str, several: str) -> str:
-    return f"{' and '.join(names)} {several if len(names) > 1 else one}"
+    """A part of the sentence; empty without runs."""
+    return f"{' and '.join(names)} {several if len(names) > 1 else one}" if names else ""
 
 
 def head_html(found: Sequence[Replayed], setting: str) -> str:
@@ -69,26 +72,34 @@ def _card(run: Replayed) -> str:
     kind, words = STATES[run.is_right]
     badge = f'<i class="badge {run.run.lower()}">{run.run}</i>'
     head = f'{badge}<b>{safe_text(run.strategy, Sink.HTML)}</b><em class="{kind}">{words}</em>'
-    body = f"<p>{safe_text(run.text, Sink.HTML, 1000)}</p>"
-    if run.fault:
-        fault = safe_text(run.fault, Sink.HTML, 1000)
-        body += f'<p class="wrong">First wrong instruction: {fault}</p>'
+    body = (
+        f'<p class="{kind if kind == "wrong" else ""}">{safe_text(run.text, Sink.HTML, 1000)}</p>'
+    )
+    if run.hidden:
+        body += f"<p>{counted(run.hidden, 'more output')} in the table.</p>"
     if run.more:
         more = safe_text(run.more, Sink.HTML, 400)
         body += f"<details><summary>What is kept</summary><p>{more}</p></details>"
-    scale = "".join(map(_output, run.outputs)) + _ticks() if run.outputs else ""
-    return f'<section class="replay-card"><h2>{head}</h2>{scale}{body}</section>'
+    scale = "".join(map(_output, run.outputs))
+    scale += _ticks() if any(map(_has_place, run.outputs)) else ""
+    return f'<section class="replay-card {kind}"><h2>{head}</h2>{scale}{body}</section>'
+
+
+def _has_place(output: ReplayedOutput) -> bool:
+    return output.difference is not None and output.tolerance is not None
 
 
 def _output(output: ReplayedOutput) -> str:
     """A band up to the tolerance, and a mark at the difference."""
-    name = safe_text(output.name, Sink.HTML, 60)
+    name, kind = safe_text(output.name, Sink.HTML, 60), "right" if output.is_right else "wrong"
     if output.difference is None or output.tolerance is None:
-        what = "no share of its magnitude: not a number, or all of ONNX Runtime's are 0"
-        return f'<div class="replay-name"><span>{name}</span><span>{what}</span></div>'
+        what = "agrees" if output.is_right else "differs"
+        return (
+            f'<div class="replay-name"><span>{name}</span><span>{NO_SHARE}'
+            f' · <b class="{kind}">{what}</b></span></div>'
+        )
     found, most = magnitude_text(output.difference), magnitude_text(output.tolerance)
     places = f"--found:{_place(output.difference):.4f};--most:{_place(output.tolerance):.4f}"
-    kind = "right" if output.is_right else "wrong"
     return (
         f'<div class="replay-name"><span>{name}</span>'
         f"<span>largest difference <b>{found}</b> · rounding explains up to <b>{most}</b></span>"

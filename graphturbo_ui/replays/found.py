@@ -42,7 +42,7 @@ class ReplayedOutput:
 class Replayed:
     """What is known of one run.
 
-    `run`: A or B. `is_right`: None where nothing replayed it. `fault`: the first wrong instruction.
+    `run`: A or B. `is_right`: None where nothing replayed it. `hidden`: outputs beyond those here.
     `more`: about a kept replay.
     """
 
@@ -51,7 +51,7 @@ class Replayed:
     text: str
     is_right: bool | None = None
     outputs: Sequence[ReplayedOutput] = ()
-    fault: str = ""
+    hidden: int = 0
     more: str = ""
 
 
@@ -63,10 +63,10 @@ def replay_of(run: str, report: Report) -> Replayed:
             ReplayedOutput(row["name"], row["max_rel_error"], row["rel_tolerance"], row["ok"])
             for row in outputs(report)
         ]
-        return Replayed(
-            run, strategy, verification_text(report), not is_wrong(report),
-            sorted(rows, key=_closeness)[:MOST_OUTPUTS], fault_text(report),
-        )  # fmt: skip
+        drawn, fault = sorted(rows, key=_closeness)[:MOST_OUTPUTS], fault_text(report)
+        text = f"First wrong instruction: {fault}" if fault else verification_text(report)
+        hidden = len(rows) - len(drawn)
+        return Replayed(run, strategy, text, not is_wrong(report), drawn, hidden)
     kept = kept_replay(report)
     if kept is None:
         return Replayed(run, strategy, NEVER)

@@ -173,9 +173,9 @@ def traits_of(graph: Graph, op: Op) -> ConvTraits:
     ones = (1,) * len(kernel)
     after = _only_reader(graph, op)
     by_rule = {
-        RULE_KERNEL: _text(kernel),
-        RULE_STRIDES: _text(_each(op, "strides", ones)),
-        RULE_DILATIONS: _text(_each(op, "dilations", ones)),
+        RULE_KERNEL: sizes_text(kernel),
+        RULE_STRIDES: sizes_text(_each(op, "strides", ones)),
+        RULE_DILATIONS: sizes_text(_each(op, "dilations", ones)),
         RULE_PADDING: _padding(op, len(kernel)),
         RULE_BIAS: "bias" if _has_bias(op) else _NOTHING,
         RULE_AFTER: _activation(after),
@@ -190,7 +190,8 @@ def traits_of(graph: Graph, op: Op) -> ConvTraits:
     return ConvTraits(fault, by_rule)
 
 
-def _text(sizes: Sequence[int]) -> str:
+def sizes_text(sizes: Sequence[int]) -> str:
+    """`3x3`."""
     return "x".join(map(str, sizes))
 
 
@@ -203,7 +204,7 @@ def _each(op: Op, name: str, default: Sequence[int]) -> Sequence[int]:
 def _padding(op: Op, rank: int) -> str:
     """Padding in numbers, or the name of the rule that gives it."""
     pads = pads_of(op, rank)
-    return str(op.attributes["auto_pad"]) if pads is None else _text(pads)
+    return str(op.attributes["auto_pad"]) if pads is None else sizes_text(pads)
 
 
 def pads_of(op: Op, rank: int) -> tuple[int, ...] | None:

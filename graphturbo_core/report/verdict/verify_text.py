@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.rows.verify_rows import OutputEntry, VerifyEntry
+from graphturbo_core.report.rows.verify_rows import FaultEntry, OutputEntry, VerifyEntry
 from graphturbo_core.units import counted
 
 
@@ -53,14 +53,18 @@ def fault_text(report: Report) -> str:
     fault = _verify(report).get("fault")
     if fault is None:
         return ""
-    where = f"core {fault['core']}, cycle {fault['cycle']}, box {fault['box']}"
-    return f"{fault['rule']}: {fault['what']} ({where})"
+    return f"{fault['rule']}: {fault['what']} ({_place(fault)}, box {fault['box']})"
+
+
+def _place(fault: FaultEntry) -> str:
+    core = f"core {fault['core']}, " if fault["core"] >= 0 else ""
+    return f"{core}cycle {fault['cycle']}"
 
 
 def _reason(found: VerifyEntry) -> str:
     fault = found.get("fault")
     if fault is not None:
-        return f"{fault['rule']}: {fault['what']}, core {fault['core']}, cycle {fault['cycle']}"
+        return f"{fault['rule']}: {fault['what']}, {_place(fault)}"
     wrong = [row["name"] for row in found["outputs"] if not row["ok"]]
     return f"outputs differ and no single op does: {', '.join(wrong)}"
 

@@ -1,8 +1,8 @@
 """GraphSemantics -> StageKernels: what the stages of IOS consist of, one kernel per layer.
 
-A layer is one of Relay's. Where the import merged convolutions (`frontend/passes/substitutions`,
-rule 3), their layers are one: the merged convolution, the slices of its result, and per slice what
-follows in its layer, such as the activation.
+A layer is one of Relay's. Where the import merged convolutions
+(`frontend/passes/substitutions/convolution_sets.py`), their layers are one: the merged convolution,
+the slices of its result, and per slice what follows in its layer, such as the activation.
 
 A merged layer reads one value, since `merge_search.py` merges no others. So two layers that need
 each other would be a cycle of ops.

@@ -38,7 +38,8 @@ class TasoLike(Strategy):
     )
     departures: ClassVar[tuple[str, ...]] = (
         "Four of TASO's rules are here: convolutions of one input are merged, kernels enlarged,"
-        " groups of a convolution merged, and mean pools made convolutions.",
+        " groups of a convolution merged, and AveragePools made convolutions where every position"
+        " counts as many elements.",
         "Missing: a sum of two separable convolutions as one, which leaves layers without an op.",
         "Rules are not generated.",
         "A cost is a simulation of the whole model, not a sum of measured ops.",

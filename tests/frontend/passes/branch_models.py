@@ -12,7 +12,7 @@ WEIGHTS = (
     "float[6,8,1,1] w1, float[10,8,1,1] w2, float[6,8,3,3] w3, float[4,8,3,3] w4,"
     " float[7,6,1,1] w5, float[6,4,1,1] wg, float[4,8,1,3] wr, float[8,6,1,1] wt,"
     " float[6] v1, float[10] v2, float[6,1,1] vc, float[4,8,2,2] we, float[4,8,3,1] wl,"
-    " float[8,1,3,3] wd, float[8] v8, float[6,2,1,1] ws"
+    " float[8,1,3,3] wd, float[8] v8, float[6,2,1,1] ws, float[8,2,1,1] wq"
 )
 MAP = "float[n,8,9,9]"
 

@@ -7,7 +7,9 @@ import pytest
 
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.frontend.passes.clean_up import SUBSTITUTE, decomposed
+from graphturbo_core.frontend.passes.horizontal import RULE_MERGED
 from graphturbo_core.frontend.passes.substitutions import single_ops
+from graphturbo_core.frontend.passes.substitutions.branches import RULE_ENLARGED
 from graphturbo_core.frontend.passes.substitutions.graph_steps import steps_of, substitutions
 from graphturbo_core.frontend.passes.substitutions.match import Substitution
 from graphturbo_core.frontend.passes.substitutions.single_ops import RULE_GROUPED, RULE_POOL
@@ -83,6 +85,38 @@ def test_groups_become_fewer_by_powers_of_two_once() -> None:
 def test_an_odd_number_of_groups_becomes_one() -> None:
     body = "c = Conv(x, w1) p = Conv<group = 3>(c, ws) q = Relu(p)"
     assert [match.groups for match in matches(body, RULE_GROUPED)] == [1]
+    assert_replays(body, "0")
+
+
+def test_groups_of_several_channels_become_fewer() -> None:
+    """Four groups of two inputs and two outputs; the second new group has outputs 4 to 7."""
+    body = "p = Conv<group = 4>(x, wq) q = Relu(p)"
+    assert [match.groups for match in matches(body, RULE_GROUPED)] == [2, 1]
+    graph = after(body, "0")
+    own = graph_of(body).tensors["wq"].value
+    wide = graph.tensors[next(op for op in graph.ops if op.op_type == "Conv").inputs[1]].value
+    assert own is not None and wide is not None and wide.shape == (8, 4, 1, 1)
+    for row in range(8):
+        first = 2 * (row // 2 % 2)
+        assert np.array_equal(wide[row, first : first + 2], own[row])
+        assert np.count_nonzero(wide[row]) == np.count_nonzero(own[row])
+    for steps in ("0", "1"):
+        assert_replays(body, steps)
+
+
+def test_weights_without_numbers_are_regrouped_and_enlarged() -> None:
+    """A weight that ops of weights make has no numbers before the replay."""
+    body = (
+        "v = Softplus(wg) c = Conv<group = 2>(x, v) d = Conv<pads = [1,1,1,1]>(x, w3)"
+        " p = Relu(c) q = Relu(d)"
+    )
+    for steps, rules in (
+        ("0", [RULE_GROUPED]),
+        ("0.0", [RULE_GROUPED, RULE_ENLARGED]),
+        ("0.0.0", [RULE_GROUPED, RULE_ENLARGED, RULE_MERGED]),
+    ):
+        assert [match.rule for match in steps_of(graph_of(body), steps)] == rules
+        assert_replays(body, steps)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
-from graphturbo_ui.replays.cards import cards_html, head_html, headline
+from graphturbo_ui.replays.cards import NO_SHARE, cards_html, head_html, headline
 from graphturbo_ui.replays.found import (
     ALL_OUTPUTS,
     MOST_OUTPUTS,
@@ -53,8 +53,8 @@ def report_of(model: str, batch: int, is_verified: bool) -> Report:
         ((True, True), "A and B compute what the model computes"),
         ((None, None), "A and B have not been replayed"),
         ((True, None), "A computes what the model computes; B has not been replayed"),
-        ((True, False), "B fails its replay"),
-        ((None, False), "B fails its replay"),
+        ((True, False), "B fails its replay; A computes what the model computes"),
+        ((None, False), "B fails its replay; A has not been replayed"),
         ((False, False), "A and B fail their replays"),
     ],
 )
@@ -79,9 +79,10 @@ def test_a_difference_and_its_tolerance_are_on_a_logarithmic_scale() -> None:
 
 @pytest.mark.parametrize("numbers", [(None, 1e-3), (1e-6, None)])
 def test_an_output_without_a_share_has_no_scale(numbers: tuple[float | None, float | None]) -> None:
-    drawn = card(output(*numbers, is_right=False))
-    assert "replay-scale" not in drawn
-    assert "no share of its magnitude" in drawn
+    drawn = card(output(*numbers, is_right=False)) + card(output(*numbers))
+    assert "replay-scale" not in drawn and "replay-ticks" not in drawn
+    assert drawn.count(NO_SHARE.split("'")[0]) == 2
+    assert drawn.index('<b class="wrong">differs') < drawn.index('<b class="right">agrees')
 
 
 def test_a_run_that_nothing_replayed_has_no_scale() -> None:
@@ -92,11 +93,10 @@ def test_a_run_that_nothing_replayed_has_no_scale() -> None:
 
 
 def test_names_and_faults_are_safe() -> None:
-    run = Replayed("A", EVIL, EVIL, False, (replace(output(1e-6), name=EVIL),), EVIL, EVIL)
+    run = Replayed("A", EVIL, EVIL, False, (replace(output(1e-6), name=EVIL),), more=EVIL)
     drawn = cards_html([run]) + head_html([run], EVIL)
     assert "<img" not in drawn
-    assert drawn.count("&lt;img") == 6
-    assert "First wrong instruction" in drawn
+    assert drawn.count("&lt;img") == 5
 
 
 def test_a_run_of_this_server_has_its_own_outputs() -> None:
@@ -129,6 +129,9 @@ def test_a_failed_replay_says_where() -> None:
     fault = {"rule": "read", "what": "not written", **place}
     changed = {**verify, "ok": False, "outputs": rows, "fault": fault}
     found = replay_of("A", replace(report, contract={**report.contract, "verify": changed}))
-    assert found.is_right is False
-    assert found.fault == "read: not written (core 1, cycle 9, box [0])"
+    assert (found.is_right, found.hidden) == (False, 1)
+    said = "First wrong instruction: read: not written (core 1, cycle 9, box [0])"
+    assert found.text == said
+    drawn = cards_html([found])
+    assert f'<p class="wrong">{said}</p>' in drawn and "1 more output in the table" in drawn
     assert [each.name for each in found.outputs] == ["y1", "y6", "y5", "y4", "y3", "y2"]

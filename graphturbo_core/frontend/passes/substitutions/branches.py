@@ -24,11 +24,12 @@ from graphturbo_core.frontend.passes.horizontal import (
     channels_of,
     convolutions_by_input,
     pads_of,
+    sizes_text,
     traits_of,
 )
 from graphturbo_core.frontend.passes.parts import Parts
 from graphturbo_core.frontend.passes.rewrite import fresh_name
-from graphturbo_core.frontend.passes.substitutions.match import Substitution, look_of, sizes_text
+from graphturbo_core.frontend.passes.substitutions.match import Substitution, look_of
 from graphturbo_core.frontend.passes.substitutions.windows import (
     WEIGHT_AXES,
     Window,

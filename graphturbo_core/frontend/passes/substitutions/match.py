@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graphturbo_core.frontend.passes.horizontal import sizes_text
 from graphturbo_core.ir.graph import Graph, Op
 
 
@@ -31,8 +32,3 @@ def look_of(graph: Graph, what: str, ops: Sequence[Op]) -> str:
     """Equal for equal changes of ops that read data, and weights if any, of equal shapes."""
     names = [ops[0].inputs[0], *(op.inputs[1] for op in ops if len(op.inputs) > 1)]
     return " ".join([what, *(sizes_text(graph.tensors[name].shape) for name in names)])
-
-
-def sizes_text(sizes: Sequence[int]) -> str:
-    """`3x3`."""
-    return "x".join(map(str, sizes))

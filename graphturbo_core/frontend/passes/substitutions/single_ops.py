@@ -1,13 +1,14 @@
 """Rules of TASO that change one op, whichever others read its input.
 
 3. Merge groups: a convolution of G groups becomes one of G / n, whose weights are those of n groups
-   with zeros for the channels of the others. The result is equal, and a matrix engine has n times
-   as many channels at once, for n times the work. n: each power of two that divides G, and G
-   itself, up to `MOST_GROUPS` (our choice, as is the bound on the new weights' elements). Weights
-   are weights of the model. Groups are merged once: another number of them is another match.
-4. A mean pool is a convolution with a group per channel and equal weights, 1 over the elements of
-   its kernel. All positions count as many elements: the pool has no padding or counts it, and it
-   does not round its result's size up.
+   with zeros for the channels of the others. The result of finite numbers is equal, and a matrix
+   engine has n times as many channels at once, for n times the work. n: each power of two that
+   divides G, and G itself, up to `MOST_GROUPS` (our choice, as is the bound on the new weights'
+   elements). Weights are weights of the model. Groups are merged once: another number of them is
+   another match.
+4. A mean pool (AveragePool) is a convolution with a group per channel and equal weights, 1 over the
+   elements of its kernel. All positions count as many elements: the pool has no padding, or counts
+   padding in numbers, and it does not round its result's size up (`ceil_mode`).
 
 A pool that is a convolution has groups, which may be merged (rule 3).
 """
@@ -21,10 +22,11 @@ from math import prod
 import numpy as np
 
 from graphturbo_core.frontend.parse.tensors import read_only
-from graphturbo_core.frontend.passes.horizontal import channels_of, pads_of
+from graphturbo_core.frontend.passes.horizontal import channels_of, pads_of, sizes_text
 from graphturbo_core.frontend.passes.parts import Parts
 from graphturbo_core.frontend.passes.rewrite import fresh_name
-from graphturbo_core.frontend.passes.substitutions.match import Substitution, look_of, sizes_text
+from graphturbo_core.frontend.passes.substitutions.match import Substitution, look_of
+from graphturbo_core.frontend.passes.substitutions.windows import WEIGHT_AXES
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 from graphturbo_core.ir.weight_parts import CUT, WIDENED, joined, part_of
 
@@ -36,7 +38,6 @@ MOST_GROUPS = 64
 MOST_ELEMENTS = 2**24
 """Elements of the new weights (our choice)."""
 _CHANNEL_AXIS = 1
-_SPATIAL_FROM = 2
 _CONV_OPSET = 11
 _KEPT_OF_POOL = ("auto_pad", "pads", "strides")
 """Attributes that a pool and a convolution have in common."""
@@ -116,8 +117,8 @@ def regrouped(parts: Parts, op: Op, match: Substitution) -> Op:
     name = fresh_name(f"{op.origin_name}/groups{match.groups}", graph.op_by_name)
     own = weight.shape[_CHANNEL_AXIS]
     rows, count = channels_of(graph, op) // _groups(op), _groups(op) // match.groups
-    shape = rows, own * count, *weight.shape[_SPATIAL_FROM:]
-    beside = (0,) * (len(shape) - _SPATIAL_FROM)
+    shape = rows, own * count, *weight.shape[WEIGHT_AXES:]
+    beside = (0,) * (len(shape) - WEIGHT_AXES)
     pieces = []
     for group in range(_groups(op)):
         rows_of = part_of(

@@ -11,8 +11,8 @@ from graphturbo_core.frontend.passes.horizontal import (
     RULE_PADDING,
     ConvTraits,
     pads_of,
+    sizes_text,
 )
-from graphturbo_core.frontend.passes.substitutions.match import sizes_text
 from graphturbo_core.ir.graph import Graph, Op
 
 WEIGHT_AXES = 2
