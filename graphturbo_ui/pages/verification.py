@@ -52,8 +52,9 @@ def show(choices: Choices) -> None:
     sentence.html(head_html(found, choices.setting()))
     if found:
         cards.html(cards_html(found))
-    with tabled.container():
-        _tables(drawn)
+    if not is_presenting:
+        with tabled.container():
+            _tables(drawn)
     frame.finish(pending, place)
 
 

@@ -73,7 +73,8 @@ def test_a_replay_is_asked_for_and_draws_its_own_outputs(visit: AppPage) -> None
     found = places(visit)
     assert len(found) == 2 and all(0.1 < place < 0.6 for place in found)
     visit.page.goto(f"{visit.page.url}&present=1")
-    expect(visit.page.get_by_text("Outputs of B, graphturbo@2")).to_be_visible()
+    expect(visit.page.locator(".replay-scale")).to_have_count(2)
+    visit.rest()
     assert least_type(visit.page, "[data-testid=stMain]") >= 18
 
 
