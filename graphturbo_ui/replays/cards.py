@@ -18,8 +18,8 @@ NO_SHARE = "no share of its magnitude: no number, another shape, or all of ONNX 
 CHECKED = (
     ("Reads", "Every read finds what its op needs: the right box, written before, not overwritten"
      " since."),
-    ("Memory", "No two buffers share a byte while both are in use; every compute stays in its own"
-     " core's memory."),
+    ("Memory", "No two buffers share a byte while both are in use; every compute reads and writes"
+     " its own core's memory alone."),
     ("Sums", "Partial sums begin once, are added to in order, and are read when they are whole."),
     ("Results", "Graph outputs agree with the unsplit model within what rounding explains."),
     ("Numbers", "They are float32 or the model's own type; weights that a file leaves out are drawn"

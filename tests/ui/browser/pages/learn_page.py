@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from playwright.sync_api import Locator
 
@@ -62,13 +63,27 @@ def fit(visit: AppPage, width: int) -> int:
     return height
 
 
-def assert_fits(visit: AppPage, found: Locator, height: int, least: int) -> None:
-    """All of the step is on the screen, no text is cut, too small or too faint."""
-    box = found.bounding_box()
-    assert box["y"] + box["height"] <= height + 1
+def assert_fits(
+    visit: AppPage, open_step: Callable[[], Locator], answer: str, more: str, name: str
+) -> Locator:
+    """All of a step is on the screen at every size, no text is cut, too small or too faint.
+
+    `answer`: the key of the right one. `more`: what the link has so that somebody presents.
+    """
+    fit(visit, SIZES_IN_TURN[0][0])
+    found = open_step()
     side = found.locator(".side")
-    assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
-    shown = "document.documentElement.scrollWidth <= window.innerWidth"
-    assert visit.page.evaluate(shown)
-    assert least_type(visit.page, ".learn") >= least
-    assert faint_texts(visit.page) == []
+    for width, is_revealed in SIZES_IN_TURN:
+        height = fit(visit, width)
+        if is_revealed and not scene(visit)["isRevealed"]:
+            press(visit, answer, "r")
+            await_scene(visit, "scene.isRevealed && scene.time === 1")
+        box = found.bounding_box()
+        assert box["y"] + box["height"] <= height + 1
+        assert side.evaluate("each => each.scrollHeight - each.clientHeight") <= 1
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert found.locator(".picture").bounding_box()["width"] > 0.58 * width
+        assert least_type(visit.page, ".learn") >= (28 if more else 11)
+        assert faint_texts(visit.page) == []
+        visit.shoot(f"{name}-{width}{'-present' if more else ''}-{is_revealed:d}")
+    return found

@@ -17,10 +17,8 @@ from graphturbo_ui.session.learn import LecturePlace
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
 from tests.ui.browser.pages.learn_page import (
-    SIZES_IN_TURN,
     assert_fits,
     await_scene,
-    fit,
     open_page,
     press,
     scene,
@@ -327,16 +325,10 @@ def test_the_picture_plays_and_stops_at_space(visit: AppPage) -> None:
 @EVERY_STEP
 @pytest.mark.parametrize("more", ["", "&present=1"])
 def test_a_step_fits_one_screen(visit: AppPage, step, more: str) -> None:
-    fit(visit, SIZES_IN_TURN[0][0])
-    found = open_page(visit, f"?step={step.number}{more}")
-    for width, is_revealed in SIZES_IN_TURN:
-        height = fit(visit, width)
-        if is_revealed and not scene(visit)["isRevealed"]:
-            press(visit, str(right_of(step) + 1), "r")
-            await_scene(visit, "scene.isRevealed && scene.time === 1")
-        assert_fits(visit, found, height, 28 if more else 11)
-        assert found.locator(".picture").bounding_box()["width"] > 0.58 * width
-        visit.shoot(f"learn-{step.key}-{width}{'-present' if more else ''}-{is_revealed:d}")
+    found = assert_fits(
+        visit, lambda: open_page(visit, f"?step={step.number}{more}"), str(right_of(step) + 1),
+        more, f"learn-{step.key}",
+    )  # fmt: skip
     if more:
         for hidden in (".foot", ".values", ".reveal", ".notes"):
             expect(found.locator(hidden)).to_be_hidden()

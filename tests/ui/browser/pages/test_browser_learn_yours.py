@@ -18,10 +18,8 @@ from graphturbo_core.run_request import RunRequest
 from tests.ui.app_server import AppPage
 from tests.ui.axe import serious_faults
 from tests.ui.browser.pages.learn_page import (
-    SIZES_IN_TURN,
     assert_fits,
     await_scene,
-    fit,
     open_page,
     press,
     scene,
@@ -197,12 +195,4 @@ def test_an_unknown_network_is_said(visit: AppPage) -> None:
 @EVERY
 @pytest.mark.parametrize("more", ["", "&present=1"])
 def test_a_step_fits_one_screen(visit: AppPage, step: int, more: str) -> None:
-    fit(visit, SIZES_IN_TURN[0][0])
-    found = open_yours(visit, step, more)
-    for width, is_revealed in SIZES_IN_TURN:
-        height = fit(visit, width)
-        if is_revealed and not scene(visit)["isRevealed"]:
-            press(visit, "1", "r")
-            await_scene(visit, "scene.isRevealed && scene.time === 1")
-        assert_fits(visit, found, height, 28 if more else 11)
-        visit.shoot(f"learn-yours-{step}-{width}{'-present' if more else ''}-{is_revealed:d}")
+    assert_fits(visit, lambda: open_yours(visit, step, more), "1", more, f"learn-yours-{step}")
