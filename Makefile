@@ -41,6 +41,8 @@ CHECKS := compiled types lint check-samples docs
 KEPT := check-matrix check-pasted check-nodes check-verified check-evidence
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
+# tests/house/kept_tests.py says which slow tests are left out.
+KEPT_TESTS := GRAPHTURBO_SLOW_TESTS=kept
 
 .PHONY: help run test test-all test-full coverage evidence checks docs models lint types compiled samples check-samples check-matrix check-nodes check-pasted check-evidence check-verified bench pictures clean
 .DEFAULT_GOAL := help
@@ -55,10 +57,10 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501; builds its Help firs
 test: checks  ## lint, types, samples and all tests but slow ones and those in a browser
 	GRAPHTURBO_QUICK=1 $(BUDGET) $(PYTEST) -m "not browser and not slow"
 
-test-all: $(TOOLS)  ## all tests, slow ones, browser and trained models too; half of models x chips; a part of onnx's node suite
+test-all: $(TOOLS)  ## all tests, in a browser and of trained models too, but slow ones whose kept result is of this source; half of models x chips; a part of onnx's node suite
 	@$(MAKE) --no-print-directory --jobs 2 $(CHECKS) models
-	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
-	$(BUDGET) $(BROWSER_PYTEST) --durations=15 tests/ui -m browser
+	$(KEPT_TESTS) $(BUDGET) $(PYTEST) --durations=15 -m "not browser"
+	$(KEPT_TESTS) $(BUDGET) $(BROWSER_PYTEST) --durations=15 tests/ui -m browser
 	@$(MAKE) --no-print-directory --jobs 2 $(KEPT)
 
 test-full: $(MODELS)  ## whole models, every chip, every strategy: hours

@@ -166,10 +166,18 @@ ALL: tuple[Evidence, ...] = (
         ("benchmarks/verified/replays.py", "requirements.txt"),
         is_probed=False,
     ),
+    Evidence(
+        "slow-tests",
+        (("tests.house.kept_tests",),),
+        ("docs/slow-tests.json",),
+        ("tests/house/kept_tests.py",),
+        is_probed=False,
+    ),
 )
 """`mutation` reports its stale lines itself (tests/test_mutation.py). `node-suite` and `matrix`
 record sound and replayed runs, which no change may break; CI runs a sample of them. `verified` has
-a check of its own, which compares the digests of Programs."""
+a check of its own, which compares the digests of Programs. `slow-tests` has a digest by file, and
+CI runs the tests of a file with another one."""
 
 
 def files_of(patterns: Iterable[str]) -> list[Path]:

@@ -16,11 +16,16 @@ from hypothesis import HealthCheck, settings
 from graphturbo_core import register
 from graphturbo_core.sweep import points
 from tests.full import examples
-from tests.house import cpu_budget
+from tests.house import cpu_budget, kept_tests
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REQUIRE_BROWSER = "GRAPHTURBO_REQUIRE_BROWSER"
 FOLDER_OF_BROWSER = Path(__file__).parent / "ui"
+EVERY_TIME = (
+    "test_browser", "test_browser_axe", "test_browser_groupings", "test_browser_help",
+    "test_browser_schedulers", "test_browser_verification",
+)  # fmt: skip
+"""Files whose tests in a browser `make test-all` runs each time; those of others are `slow`."""
 
 pytest.register_assert_rewrite(
     "tests.lowering", "tests.sim", "tests.soundness", "tests.strategies", "tests.verify"
@@ -44,14 +49,19 @@ the tests' time, most of it spent on looking at modules again and again)."""
 
 def pytest_configure(config: pytest.Config) -> None:
     cpu_budget.register(config)
+    kept_tests.register(config)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """`make test-all` looks for tests in a browser in their folder only."""
     for item in items:
-        if item.get_closest_marker("browser") and FOLDER_OF_BROWSER not in item.path.parents:
+        if item.get_closest_marker("browser") is None:
+            continue
+        if FOLDER_OF_BROWSER not in item.path.parents:
             raise pytest.UsageError(f"{item.nodeid} is a test in a browser outside tests/ui")
+        if item.path.stem not in EVERY_TIME:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:
