@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
 from graphturbo_core.strategies.ios.dag import OpDag, op_dag
+from graphturbo_core.strategies.ios.endings import Stage
 
 
 def blocks(edges: Iterable[tuple[int, int]], n: int) -> tuple[tuple[int, ...], ...]:
@@ -30,6 +31,31 @@ def block_edges(edges: Iterable[tuple[int, int]], block: Sequence[int]) -> list[
     """Edges within a block, whose ops are numbered from 0 in the block's order."""
     place = {op: at for at, op in enumerate(block)}
     return [(place[a], place[b]) for a, b in edges if a in place and b in place]
+
+
+def named_in(stage: Stage, block: Sequence[int]) -> Stage:
+    """A stage of a block, with the graph's layers."""
+    return tuple(tuple(block[at] for at in group) for group in stage)
+
+
+def fastest_by_block(
+    parts: Sequence[Sequence[int]], schedules: Iterable[Mapping[Stage, int]]
+) -> tuple[Stage, ...]:
+    """Each block's stages from the schedule that runs the block in the fewest cycles.
+
+    Schedules are their stages in order, with cycles; no stage is in two blocks. Ties: the first.
+    """
+    block_of = {op: place for place, block in enumerate(parts) for op in block}
+    fastest: dict[int, tuple[int, list[Stage]]] = {}
+    for schedule in schedules:
+        by_block: dict[int, list[Stage]] = {}
+        for stage in schedule:
+            by_block.setdefault(block_of[stage[0][0]], []).append(stage)
+        for place, stages in by_block.items():
+            cycles = sum(schedule[stage] for stage in stages)
+            if place not in fastest or cycles < fastest[place][0]:
+                fastest[place] = cycles, stages
+    return tuple(stage for place in sorted(fastest) for stage in fastest[place][1])
 
 
 def _cuts(dag: OpDag) -> Iterator[int]:

@@ -8,7 +8,8 @@ authors' program. A unit is a layer of Relay: a convolution with its activation.
 1. The layers are cut into blocks where a single tensor passes.
 2. In each block a dynamic program finds the stages with the least sum of cycles.
 3. The schedule is simulated. Its stages now have simulated cycles, and the program runs again
-   until it chooses a known schedule, or `ios.trials` are spent.
+   until it chooses a known schedule, or `ios.trials` are spent. Then each block's fastest stages
+   so far are joined and simulated.
 4. Steps 2 and 3 run for each pruning up to (r, s). The fastest simulated schedule is taken, the
    sequential and the greedy one among them. Our choice: the cycles of a stage depend a little on
    the stage before it, so that the least sum is not always the fastest.
@@ -29,25 +30,37 @@ Inception-v3 in turn, on `stcp920`, DRAM is busy 90 % of the time with four samp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import ClassVar
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.option_fields import number
-from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.strategies.ios.best_stages import cheapest_stages
-from graphturbo_core.strategies.ios.block_cut import block_edges, blocks
-from graphturbo_core.strategies.ios.core_parts import MOST_MEASURED, core_times, with_cores
+from graphturbo_core.strategies.ios.block_cut import (
+    block_edges,
+    blocks,
+    fastest_by_block,
+    named_in,
+)
+from graphturbo_core.strategies.ios.core_parts import MOST_MEASURED, core_times
 from graphturbo_core.strategies.ios.endings import Endings, Pruning, Stage, endings_of
 from graphturbo_core.strategies.ios.fixed_stages import GREEDY_GROUPS, greedy, sequential
 from graphturbo_core.strategies.ios.merging_levels import BOTH, MERGE, MergingLevels
-from graphturbo_core.strategies.ios.stage_kernels import STAGE_STEP, StageKernels
-from graphturbo_core.strategies.ios.stage_plans import WITHOUT_FENCE, IosTrial, Made, StagePlans
+from graphturbo_core.strategies.ios.stage_kernels import StageKernels
+from graphturbo_core.strategies.ios.stage_plans import (
+    WITHOUT_FENCE,
+    IosTrial,
+    Made,
+    StagePlans,
+    cycles_of_stages,
+)
 from graphturbo_core.strategies.ios.stage_times import StageTimes
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.steps.kernels import PlanCost, Target
@@ -70,10 +83,6 @@ MOST_INSTRUCTIONS = 500_000
 """Of all plans that a pruning simulates, unless its first one has more."""
 REFUSED = 2**63
 """Cycles of a plan that is refused: any other one is taken before it."""
-RULE_TOGETHER = "these layers run at once: the sum over all stages is the least"
-RULE_ALONE = "a stage of its own: with others the sum over all stages is not less"
-RULE_MERGED = "several convolutions of one input, merged: the fastest simulated graph has them so"
-RULE_FIXED = "no search: one layer, or all ready layers, per stage"
 IN_TURN = (
     "ios: one cluster runs each round, and its cores cannot be divided among layers: there is one"
     " core, or the cores share a matrix engine. So layers run one after the other."
@@ -106,6 +115,8 @@ class Ios(MergingLevels):
         "Cores are divided among groups by the simulated cycles of each layer on all, a half, a"
         " quarter and an eighth of the cores. Other divisions are not evaluated.",
         "Clusters that run a stage wait for each other after each layer.",
+        "A stage that is in no simulated schedule has estimated cycles, from those of its layers."
+        " The paper measures every stage.",
         "The fastest simulated schedule over all prunings up to (r, s) is taken, the sequential and"
         " the greedy one among them: the cycles of a stage depend a little on the one before it.",
         "A pruning ends at a schedule over 10 % slower than the layers in turn or than its own"
@@ -152,7 +163,7 @@ class Ios(MergingLevels):
         """Most plans whose cycles are asked for; fewer where a known schedule is chosen again."""
         if self.level in ("sequential", MERGE):
             return 1
-        searched = 2 + len(self.prunings()) * self.trials if self.level in WITH_GROUPS else 0
+        searched = 2 + len(self.prunings()) * (self.trials + 1) if self.level in WITH_GROUPS else 0
         return MOST_MEASURED + searched
 
     def prunings(self) -> list[tuple[int, int]]:
@@ -175,6 +186,8 @@ class IosScheduler:
     kernels: StageKernels
     listed: dict[tuple[int, int, int], Listed | None] = field(default_factory=dict)
     """By place of a block, r and s; None where the block is too large."""
+    made: dict[tuple[int, int], list[tuple[Stage, ...]]] = field(default_factory=dict)
+    """Schedules that were simulated for each pruning."""
 
     def plan(self) -> Plan:
         """The plan of the level; with one cluster the sequential one."""
@@ -246,12 +259,14 @@ class IosScheduler:
                 continue
             if not self._helps((r, s), times, starts, tried):
                 hopeless.append((r, s))
+            own = [made for at, made in self.made.items() if at[0] <= r and at[1] <= s]
+            self._join(times, [*starts, *chain.from_iterable(own)], tried)
         stages = min(tried, key=lambda each: (tried[each].cycles, not tried[each].searched))
         chosen = tried[stages]
         times.known = dict(chosen.stage_cycles)
         return replace(
             chosen.plan,
-            decisions=tuple(self._decisions(times, stages, chosen.searched)),
+            decisions=tuple(self._plans.decisions(times, stages, chosen.searched)),
             notes=(TOO_WIDE.format(count=chosen.wide),) if chosen.wide else (),
         )
 
@@ -264,9 +279,9 @@ class IosScheduler:
     ) -> bool:
         """Steps 2, 3 and 5: simulate the schedules of a pruning. False: do not try larger ones.
 
-        Its schedules depend on `starts` and the pruning alone, and whether it is tried depends on
-        smaller ones alone. So a larger (r, s) with the same starts that has all prunings of the
-        smaller one is never worse.
+        Its schedules depend on `starts` and the pruning alone, whether it is tried and what is
+        joined on smaller ones too, on nothing else. So a larger (r, s) with the same starts that
+        has all prunings of the smaller one is never worse.
         """
         times.known = {}
         for each in starts.values():
@@ -278,6 +293,7 @@ class IosScheduler:
             made = self._scheduled(times, self.kernels.edges, pruning)
             is_known = made[0] in tried
             self._try(times, made, tried)
+            self.made.setdefault(pruning, []).append(made[0])
             found = tried[made[0]]
             times.known |= found.stage_cycles
             least = min(least, found.cycles)
@@ -287,6 +303,20 @@ class IosScheduler:
             if is_known or instructions >= MOST_INSTRUCTIONS:
                 break
         return True
+
+    def _join(
+        self,
+        times: StageTimes,
+        schedules: Sequence[tuple[Stage, ...]],
+        tried: dict[tuple[Stage, ...], IosTrial],
+    ) -> None:
+        """Simulate the fastest stages of each block among these schedules, together."""
+        found = [tried[each] for each in schedules if tried[each].cycles < REFUSED]
+        parts = blocks(self.kernels.edges, len(self.graph.layers))
+        stages = fastest_by_block(parts, [each.stage_cycles for each in found])
+        searched = frozenset().union(*(each.searched for each in found)).intersection(stages)
+        if found:
+            self._try(times, (stages, searched, found[-1].wide), tried)
 
     def _try(self, times: StageTimes, made: Made, tried: dict[tuple[Stage, ...], IosTrial]) -> None:
         """Simulate a schedule, unless it is known; without a simulator its cycles are estimates."""
@@ -302,7 +332,7 @@ class IosScheduler:
             cycles = sum(own.values()) if self.target.cost is None else REFUSED
             tried[stages] = IosTrial(cycles, plan, own, searched, wide)
         else:
-            own = self._simulated(times, plan, cost, stages)
+            own = cycles_of_stages(times, plan, cost, stages)
             tried[stages] = IosTrial(cost.cycles, plan, own, searched, wide, cost.instructions)
 
     def _scheduled(
@@ -320,8 +350,8 @@ class IosScheduler:
                 stages = greedy(own, len(block), min(GREEDY_GROUPS, self.strategy.s))
             else:
                 stages = cheapest_stages(*listed, partial(_block_cycles, times, block)).stages
-                searched |= {_named(stage, block) for stage in stages}
-            found += [_named(stage, block) for stage in stages]
+                searched |= {named_in(stage, block) for stage in stages}
+            found += [named_in(stage, block) for stage in stages]
         return tuple(found), frozenset(searched), wide
 
     def _listed(
@@ -345,56 +375,16 @@ class IosScheduler:
                 pass
         return self.listed[key]
 
-    def _simulated(
-        self, times: StageTimes, plan: Plan, cost: PlanCost, stages: Sequence[Stage]
-    ) -> dict[Stage, int]:
-        """The simulated cycles of each stage: those of its steps."""
-        steps_of = map(plan.step_of, range(len(plan.kernels)))
-        by_step = dict(zip(steps_of, cost.kernel_cycles, strict=True))
-        found: dict[Stage, int] = {}
-        first = 0
-        for stage in stages:
-            steps = times.steps(stage)
-            found[stage] = sum(by_step[step] for step in range(first, first + steps))
-            first += steps
-        return found
-
     def _assembled(self, times: StageTimes, stages: Sequence[Stage]) -> Plan:
         """The plan of these stages."""
-        decisions = tuple(self._decisions(times, stages, frozenset()))
+        decisions = tuple(self._plans.decisions(times, stages, frozenset()))
         return self._plans.plan(times, stages, decisions)
 
     @property
     def _plans(self) -> StagePlans:
         return StagePlans(self.target, self.kernels, self.strategy.label)
 
-    def _decisions(
-        self, times: StageTimes, stages: Sequence[Stage], searched: frozenset[Stage]
-    ) -> Iterator[Decision]:
-        """Each stage with its cycles, and those of its layers one after the other."""
-        for place, stage in enumerate(stages, 1):
-            layers = tuple(layer for group in stage for layer in group)
-            is_shared = len(stage) > 1
-            chosen = RULE_TOGETHER if is_shared else RULE_ALONE
-            rule = chosen if stage in searched else RULE_FIXED
-            if not is_shared and not self.kernels.merged.isdisjoint(layers):
-                rule = RULE_MERGED
-            numbers: dict[str, int | float | str] = {
-                "stage": place,
-                "groups": len(stage),
-                "cycles": times(stage),
-                "cycles in turn": times.cycles_of(layers),
-            }
-            names = tuple(self.graph.layers[layer].name for layer in layers)
-            decision = Decision(STAGE_STEP, rule, names, is_shared, numbers)
-            yield with_cores(decision, times.cores_text(stage))
-
 
 def _block_cycles(times: StageTimes, block: Sequence[int], stage: Stage) -> int:
     """Cycles of a stage of a block."""
-    return times(_named(stage, block))
-
-
-def _named(stage: Stage, block: Sequence[int]) -> Stage:
-    """A stage of a block, with the graph's layers."""
-    return tuple(tuple(block[at] for at in group) for group in stage)
+    return times(named_in(stage, block))

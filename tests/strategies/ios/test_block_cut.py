@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from graphturbo_core.strategies.ios import blocks
+from graphturbo_core.strategies.ios.block_cut import fastest_by_block
 from tests.strategies.ios import networks
 from tests.strategies.ios.enumeration import Edges, drawn
 
@@ -120,3 +121,15 @@ def test_edges_lead_into_a_block_from_its_own_ops_and_the_end_of_the_one_before(
             assert before == behind or (behind == before + 1 and producer == found[before][-1]), (
                 seed
             )
+
+
+def test_the_fastest_stages_of_each_block_are_joined() -> None:
+    """The first schedule is faster in the first block, the second in the second; a tie: first."""
+    first = {((0,), (1,)): 5, ((2,),): 3, ((3,),): 4, ((4,),): 1}
+    second = {((0,),): 3, ((1,),): 3, ((2,), (3,)): 6, ((4,),): 1}
+    joined = fastest_by_block([(0, 1), (2, 3), (4,)], [first, second])
+    assert joined == (((0,), (1,)), ((2,), (3,)), ((4,),))
+
+
+def test_of_no_schedules_nothing_is_joined() -> None:
+    assert fastest_by_block([(0, 1)], []) == ()

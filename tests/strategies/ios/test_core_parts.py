@@ -9,6 +9,7 @@ import pytest
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.plan import KernelPlan, Plan
+from graphturbo_core.strategies.ios import stage_plans
 from graphturbo_core.strategies.ios import strategy as ios
 from graphturbo_core.strategies.ios.core_parts import CoreTimes, _by_parts
 from graphturbo_core.strategies.planning import PlanTask, plan_for
@@ -131,7 +132,7 @@ def test_one_cluster_runs_groups_on_parts_of_its_cores() -> None:
     assert plan.notes == ()
     assert [sorted(step) for step in branches_of(plan)] == [["a", "b", "c d"], ["z"]]
     first, second = plan.decisions
-    assert (first.rule, second.rule) == (ios.RULE_TOGETHER, ios.RULE_ALONE)
+    assert (first.rule, second.rule) == (stage_plans.RULE_TOGETHER, stage_plans.RULE_ALONE)
     assert first.numbers["cycles"] == LAUNCH + 12
     assert sum(map(int, str(first.numbers["cores"]).split(" + "))) == hardware().cores
     assert "cores" not in second.numbers
@@ -169,8 +170,7 @@ def test_branches_replay(chip: str, level: str) -> None:
     "model",
     [
         "branches",
-        "wired 1",
-        *(pytest.param(each, marks=SLOW) for each in ("squeezenet", "wired 2")),
+        *(pytest.param(each, marks=SLOW) for each in ("wired 1", "squeezenet", "wired 2")),
     ],
 )
 def test_branches_are_no_slower_than_layers_in_turn(model: str, chip: str) -> None:
