@@ -3,9 +3,10 @@
 python -m tests.matrix [--models a,b] [--chips a,b]            run, compare with the page
 python -m tests.matrix [--models a,b] [--chips a,b] --write    run, write these cells of the page
 python -m tests.matrix --others ...                          the table of other strategies alone
+python -m tests.matrix --searches ...                        the table of searches alone
 python -m tests.matrix --sample                              a sample: half of the pairs, small
 
-The first table takes hours, that of other strategies less than one hour. The page is written after
+The first table takes hours, each of the others about one. The page is written after
 every cell, so it can be done in parts.
 """
 
@@ -29,13 +30,17 @@ from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared
 from graphturbo_core.report.report import Report
 from tests.matrix_cells import (
+    BUDGETS,
     KEPT,
+    LEFT_OUT,
     LIGHT,
     LIGHT_CHIPS,
     LIGHT_REPLAY,
     LITERAL,
     OTHER,
     OTHERS,
+    SEARCHED,
+    SEARCHES,
     VARIANTS,
     WHOLE,
     Cell,
@@ -43,6 +48,7 @@ from tests.matrix_cells import (
     is_as_told,
     other_cells,
     sampled_cells,
+    searched_cells,
     small,
     whole_cell,
 )
@@ -74,7 +80,8 @@ def run_cell(cell: Cell) -> Outcome:
     is_light = cell.model.startswith(LIGHT)
     replayed, batch = (whole, None) if is_light else (Imports(_small(cell.model)), BATCH)
     for strategy in cell.replayed:
-        request = RunRequest(cell.model, strategy, cell.chip, batch, verify=True)
+        budget = BUDGETS.get(strategy, {})
+        request = RunRequest(cell.model, strategy, cell.chip, batch, options=budget, verify=True)
         found = _checked(replayed, request, has_few_cores=True)
         _note(small(strategy), found, refused, faults)
     seconds = perf_counter() - began
@@ -169,8 +176,10 @@ def _cells_of(chosen: argparse.Namespace) -> tuple[Cell, ...]:
     if chosen.sample:
         return sampled_cells(models, with_room)
     whole = tuple(whole_cell(model, chip) for chip in with_room for model in models)
-    others = other_cells(models, chips)
-    return others if chosen.others else (*whole, *others)
+    others, searched = other_cells(models, chips), searched_cells(models, chips)
+    if chosen.others or chosen.searches:
+        return (*(others if chosen.others else ()), *(searched if chosen.searches else ()))
+    return (*whole, *others, *searched)
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -179,6 +188,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--chips", help="names with commas between them; all by default")
     parser.add_argument("--write", action="store_true", help="write the page")
     parser.add_argument("--others", action="store_true", help="the other strategies' table alone")
+    parser.add_argument("--searches", action="store_true", help="the table of searches alone")
     parser.add_argument("--sample", action="store_true", help="a sample, in small forms")
     return parser.parse_args(arguments)
 
@@ -195,7 +205,8 @@ HEAD = """# {title}
 
 Written by `python -m tests.matrix --write`, in parts where time asks for it. Each cell stands for
 the whole model at its own batch under {strategies}.
-The [second table](#other-strategies) has the other strategies.
+The [second table](#other-strategies) and the [third](#searches-and-levels-beside-them) have
+others.
 
 - *Sound*: no invariant broken, no bound beaten, every byte and cycle booked (the checks of
   `tests/soundness.py`).
@@ -231,6 +242,15 @@ not run under them here.
 - What is refused is named with its code and strategies.
 
 """
+SEARCHES_HEAD = """
+## {title}
+
+Written by `python -m tests.matrix --searches --write`. The strategies {searches}
+replay the small forms as in the second table, without the light models. On
+`{lecture_chip}` they replay the lecture's networks alone. The searches have smaller budgets than
+by default: {budgets}. Tests replay {left_out} on some models.
+
+"""
 
 
 def page(texts: Mapping[tuple[str, str, str], str]) -> str:
@@ -245,17 +265,38 @@ def page(texts: Mapping[tuple[str, str, str], str]) -> str:
         title=OTHER, others=_quoted(OTHERS), lecture_chip=LECTURE_CHIP,
         light_chips=_quoted(LIGHT_CHIPS),
     )  # fmt: skip
-    tables = _table(texts, WHOLE, chips_with_room()), _table(texts, OTHER, profile_names())
-    return head + tables[0] + others + tables[1]
+    searches = SEARCHES_HEAD.format(
+        title=SEARCHED, searches=_quoted(SEARCHES), lecture_chip=LECTURE_CHIP,
+        budgets=_quoted(_options_of(BUDGETS)), left_out=_quoted(LEFT_OUT),
+    )  # fmt: skip
+    parts = (
+        (head, WHOLE, chips_with_room(), sample_names()),
+        (others, OTHER, profile_names(), sample_names()),
+        (searches, SEARCHED, profile_names(), tuple(SMALL)),
+    )
+    return "".join(
+        text + _table(texts, title, chips, models) for text, title, chips, models in parts
+    )
+
+
+def _options_of(budgets: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Each option once, with its value."""
+    pairs = (pair for options in budgets.values() for pair in options.items())
+    return [f"{name}={value}" for name, value in dict(pairs).items()]
 
 
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _table(texts: Mapping[tuple[str, str, str], str], title: str, chips: Sequence[str]) -> str:
+def _table(
+    texts: Mapping[tuple[str, str, str], str],
+    title: str,
+    chips: Sequence[str],
+    models: Sequence[str],
+) -> str:
     rows = [("model", *chips), ("---",) * (1 + len(chips))]
-    for model in sample_names():
+    for model in models:
         rows.append((model, *(texts.get((title, model, chip), NOT_RUN) for chip in chips)))
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 

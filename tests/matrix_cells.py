@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import RunRequest
 from tests.lowering.nets import STRATEGIES
-from tests.verify.small_samples import LECTURE_CHIP
+from tests.verify.small_samples import LECTURE_CHIP, models_of
 
 WHOLE, OTHER = "Every model, every chip, every strategy", "Other strategies"
-"""The page's two tables, by their headings."""
+SEARCHED = "Searches, and levels beside them"
+"""The page's tables, by their headings."""
 OTHERS = ("astitch", "xla", "glow", "onednn", "tensorrt-like", "ios:parallel")
 """Strategies of the second table: small forms alone, since whole models take hours."""
+SEARCHES = ("taso-like", "ios:sequential", "ios:greedy", "ios:merge", "ios:both")
+"""Strategies of the third table: small forms, without the light models."""
+LEFT_OUT = ("graphturbo:plus", "best", "tuned")
+"""Searches by graphturbo's own steps, which the tests of strategies replay on some models."""
+BUDGETS: Mapping[str, Mapping[str, str]] = {
+    "taso-like": {"taso-like.budget": "4"},
+    "ios:merge": {"ios.trials": "2", "ios.s": "4"},
+    "ios:both": {"ios.trials": "2", "ios.s": "4"},
+}
+"""Options of the searches: their defaults would take hours."""
 KEPT = tuple(strategy for strategy in STRATEGIES if strategy not in OTHERS)
 SOUND, REPLAYED, REFUSED = "sound", "replayed", "refused"
 ROUNDS, PRINTED, LONGER = "one sample a cluster", "as printed", "longer program"
@@ -86,8 +97,10 @@ class Cell:
     @property
     def place(self) -> tuple[str, str, str]:
         """Where it stands on the page: table, model, chip."""
-        is_whole = {*self.sound, *self.replayed} <= {*KEPT} and self.chip != LECTURE_CHIP
-        return (WHOLE if is_whole else OTHER, self.model, self.chip)
+        strategies = {*self.sound, *self.replayed}
+        is_whole = strategies <= {*KEPT} and self.chip != LECTURE_CHIP
+        rest = SEARCHED if strategies <= {*SEARCHES} else OTHER
+        return (WHOLE if is_whole else rest, self.model, self.chip)
 
 
 def small(strategy: str) -> str:
@@ -147,6 +160,16 @@ def other_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, ...]
         for chip in chips
         for model in models
         if not model.startswith(LIGHT) or chip in LIGHT_CHIPS
+    )
+
+
+def searched_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, ...]:
+    """Small forms under the third table's strategies; on the lecture's chip its own networks."""
+    return tuple(
+        Cell(model, chip, (), SEARCHES)
+        for chip in chips
+        for model in models
+        if model in models_of(chip)
     )
 
 

@@ -12,11 +12,13 @@ import pytest
 from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.pipeline import RunRequest
+from graphturbo_core.strategies import registry
 from tests import matrix
 from tests.lowering.nets import STRATEGIES
 from tests.matrix import PAGE, main, page, read_page
 from tests.matrix_cells import (
     KEPT,
+    LEFT_OUT,
     LIGHT,
     LIGHT_CHIPS,
     LITERAL,
@@ -25,6 +27,8 @@ from tests.matrix_cells import (
     OTHERS,
     PRINTED,
     ROUNDS,
+    SEARCHED,
+    SEARCHES,
     VARIANTS,
     WHOLE,
     Cell,
@@ -32,9 +36,10 @@ from tests.matrix_cells import (
     is_as_told,
     other_cells,
     sampled_cells,
+    searched_cells,
     whole_cell,
 )
-from tests.verify.small_samples import LECTURE_CHIP, chips_with_room
+from tests.verify.small_samples import LECTURE_CHIP, LECTURE_MODELS, chips_with_room
 
 MODELS = tuple(f"m{number}" for number in range(31))
 CHIPS = ("c0", "c1", "c2", "c3", "c4")
@@ -67,6 +72,40 @@ def test_the_tables_have_every_strategy_on_every_chip() -> None:
     assert {strategy for cell in cells for strategy in cell.sound} == {*KEPT}
 
 
+def test_the_third_table_has_its_strategies_on_every_chip() -> None:
+    cells = searched_cells(["bert-base", "learn-net", "light-vgg19"], profile_names())
+    assert {cell.place[0] for cell in cells} == {SEARCHED}
+    found = [(cell.model, cell.chip) for cell in cells]
+    assert found == [
+        *((model, chip) for chip in profile_names() for model in ("bert-base", "learn-net")
+          if (model, chip) != ("bert-base", LECTURE_CHIP)),
+    ]  # fmt: skip
+    assert {cell.replayed for cell in cells} == {SEARCHES}
+
+
+def test_every_strategy_and_level_has_a_table_or_is_named_as_left_out() -> None:
+    every = {
+        f"{name}:{level}" if level else name
+        for name, strategy in registry.STRATEGIES.items()
+        for level in strategy.levels or ("",)
+    }
+    assert every - {*LEFT_OUT} == {*KEPT, *OTHERS, *SEARCHES}
+    text = PAGE.read_text(encoding="utf-8")
+    assert all(f"`{strategy}`" in text for strategy in LEFT_OUT)
+
+
+def test_a_search_runs_with_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[RunRequest] = []
+
+    def noted(_: object, request: RunRequest, *, has_few_cores: bool) -> str:
+        asked.append(request)
+        return ""
+
+    monkeypatch.setattr(matrix, "_checked", noted)
+    matrix.run_cell(Cell("teaching-resnet", "goya", (), ("taso-like", "ios:greedy")))
+    assert [dict(request.options) for request in asked] == [{"taso-like.budget": "4"}, {}]
+
+
 def test_a_sampled_run_stands_in_the_table_of_its_strategy() -> None:
     for cell in sampled_cells(MODELS, CHIPS):
         (strategy,) = (*cell.sound, *cell.replayed)
@@ -82,6 +121,8 @@ def test_the_page_is_as_written_and_no_cell_is_left_out() -> None:
         *product((WHOLE,), sample_names(), chips_with_room()),
         *product((OTHER,), small, profile_names()),
         *product((OTHER,), light, LIGHT_CHIPS),
+        *product((SEARCHED,), small, chips_with_room()),
+        *product((SEARCHED,), LECTURE_MODELS, (LECTURE_CHIP,)),
     }
     assert not [text for text in texts.values() if "WRONG" in text]
 
@@ -104,6 +145,8 @@ def test_a_part_is_written_and_the_rest_is_kept(
         (OTHER, "llama", "goya"): refused,
         (OTHER, "dlrm", LECTURE_CHIP): refused,
         (OTHER, "llama", LECTURE_CHIP): refused,
+        (SEARCHED, "dlrm", "goya"): refused,
+        (SEARCHED, "llama", "goya"): refused,
     }
     assert main(chosen[:-1]) == 1, "the first table has another text"
     assert main(chosen) == 0
