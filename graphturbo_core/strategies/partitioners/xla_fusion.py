@@ -104,7 +104,8 @@ class XlaFuser:
     def _try(self, producer: str, reader: str, *, may_repeat: bool) -> bool:
         """Fuse a producer into a reader; returns whether that was done."""
         made, reading = self.fusions[producer], self.fusions[reader]
-        is_repeat, is_always = len(made.readers) > 1, self._is_always_repeated(made)
+        is_repeat = len(made.readers) > 1
+        is_always = self.rules.by_op[producer].is_always_repeated
         if is_repeat and not (may_repeat or is_always):
             return False  # the next pass decides, and records why
         rule, numbers = self.rule(made, reading)
@@ -156,7 +157,7 @@ class XlaFuser:
             return RULE_HEAVY, numbers | {"elements per result": ratio}
         if is_reread and own.is_expensive:
             return RULE_REREAD, numbers
-        if len(made.readers) > 1 and not self._is_always_repeated(made):
+        if len(made.readers) > 1:
             fault, more = self._repeat_fault(made)
             if fault:
                 return fault, numbers | more
@@ -170,9 +171,6 @@ class XlaFuser:
             return "", {}
         read, written = self._sizes(made)
         return RULE_GROWS, {"operand elements": read, "result elements": written}
-
-    def _is_always_repeated(self, made: XlaFusion) -> bool:
-        return len(made.ops) == 1 and self.rules.by_op[made.root].is_always_repeated
 
     def _find_never_repeated(self) -> None:
         """Producers that grow, and that some path to their readers does not fuse; readers first."""
@@ -282,8 +280,6 @@ class XlaFuser:
     def _may_pass(self, producer: str, reader: str) -> bool:
         """Whether a reader's loop may use each element of a producer where it is made."""
         made, reading = self.fusions[producer], self.fusions[reader]
-        if not all(self.rules.by_op[root].is_producer for root in made.roots):
-            return False
         is_same_place = not self._is_reread(made, reading) and not any(
             self.rules.by_op[maker].is_reduction
             for op in reading.ops

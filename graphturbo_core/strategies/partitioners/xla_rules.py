@@ -105,13 +105,12 @@ class XlaRules:
     def is_large(self, tensor: str, rank: int) -> bool:
         """Whether reading an operand counts beside a result of this rank.
 
-        An operand of lower rank does not, nor the result of a broadcast, nor a scalar constant.
+        An operand of lower rank does not, nor a scalar constant. A broadcast is in the fusion that
+        reads it, so what it reads counts.
         """
-        graph = self.semantics.graph
-        maker, found = graph.producer.get(tensor), graph.tensors[tensor]
-        is_broadcast = maker is not None and maker.op_type == _BROADCAST
+        found = self.semantics.graph.tensors[tensor]
         is_scalar = found.kind is TensorKind.WEIGHT and found.elements == 1
-        return not (is_broadcast or is_scalar) and self.true_rank(tensor) >= rank
+        return not is_scalar and self.true_rank(tensor) >= rank
 
     def rereads(self, consumer: str, tensor: str) -> bool:
         """Whether the op reads elements of a tensor more than once: it repeats them, or slides."""

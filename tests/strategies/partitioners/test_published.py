@@ -75,6 +75,7 @@ DIFFERENT_OUTPUTS = (
 @pytest.mark.parametrize(
     ("one", "upstream", "departure", "several"),
     [(*each, False) for each in DIFFERENT] + [(*each, True) for each in DIFFERENT_OUTPUTS],
+    ids=lambda value: getattr(value, "test", ""),
 )
 def test_where_xla_differs_a_departure_says_so(
     one: Published, upstream: str, departure: str, several: bool
