@@ -12,7 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.strategies.partitioners.xla_graphs import MAP
+import numpy as np
+from onnx import helper, numpy_helper
+
+from tests.models import model_of
+from tests.strategies.partitioners.xla_graphs import MAP, W
 
 Y = f", {MAP} y"
 AXIS = ", int64[1] axes = {3}"
@@ -34,6 +38,25 @@ class Published:
     @property
     def expected(self) -> list[str]:
         return self.kernels.split(" | ")
+
+    @property
+    def file(self) -> bytes:
+        """An ONNX file with random weights."""
+        model = model_of(f"g ({MAP} x, {W}{self.inputs}) => ({self.outputs}) {{ {self.body} }}")
+        given = {tensor.name for tensor in model.graph.initializer}
+        read = {name for node in model.graph.node for name in node.input}
+        rng = np.random.default_rng(0)
+        for value in list(model.graph.input):
+            if value.name.startswith(("w", "v")) and value.name in read:
+                kind = value.type.tensor_type
+                shape = [dim.dim_value for dim in kind.shape.dim]
+                numbers = rng.integers(1, 5, size=shape)
+                numbers = numbers.astype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
+                model.graph.initializer.append(numpy_helper.from_array(numbers, value.name))
+                given.add(value.name)
+            if value.name in given or value.name not in read:
+                model.graph.input.remove(value)
+        return bytes(model.SerializeToString(deterministic=True))
 
 
 INSTRUCTION_FUSION = (
@@ -142,7 +165,7 @@ INSTRUCTION_FUSION = (
     Published(
         "DotOutputFusionImpossible",
         "c = MatMul(p, q) d = Mul(c, c) z = Mul(d, v1)", "c | d z",
-        ", float[4,3] p, float[3,4] q, float[1] v1", "float[4,4] z",
+        ", float[1,4,3] p, float[3,4] q, float[1] v1", "float[1,4,4] z",
     ),
     Published(
         "MultiOutputFusion", "s = Sub(x, y) z = Add(s, y)", "s | z", Y, f"{MAP} s, {MAP} z",

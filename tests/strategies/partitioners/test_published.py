@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.strategies.partitioners.glow import Glow, stacked_kernels
 from graphturbo_core.strategies.partitioners.xla import Xla
+from tests.soundness import check_right
 from tests.strategies.partitioners import onednn_graphs
 from tests.strategies.partitioners.published import (
     ALL,
@@ -27,6 +29,14 @@ def test_instruction_fusion_agrees_with_xla(one: Published) -> None:
 @pytest.mark.parametrize("one", MULTI_OUTPUT, ids=lambda one: one.test)
 def test_multi_output_fusion_agrees_with_xla(one: Published) -> None:
     assert kernels(one.body, one.inputs, one.outputs) == one.expected
+
+
+@pytest.mark.parametrize("one", (*INSTRUCTION_FUSION[::2], *MULTI_OUTPUT), ids=lambda one: one.test)
+def test_kernels_of_published_graphs_are_right(one: Published) -> None:
+    """Replayed: an op in several kernels, kernels with several results, scatters."""
+    options = {} if one.repeat else {"xla.repeats": "off"}
+    request = RunRequest("published", "xla", "generic-4x4", 1, options=options, verify=True)
+    check_right(run_report(one.file, request))
 
 
 DIFFERENT = (
