@@ -59,7 +59,10 @@ class Xla(Strategy):
     is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
 
-    repeats: bool = switch("a cheap op with several readers is computed again in each")
+    repeats: bool = switch(
+        "a cheap op with several readers is computed again in each; broadcasts and widening"
+        " conversions always are"
+    )
     several_results: bool = switch("multi-output fusion: a kernel may hand out several results")
 
     @property

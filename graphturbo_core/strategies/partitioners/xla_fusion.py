@@ -3,6 +3,8 @@
 Passes in order: fusion without repeats, fusion with repeats, multi-output fusion of siblings and of
 producers with a reader. In the first two, readers come before producers: reverse post-order, here
 the graph's order from its end. Each asks `XlaFuser.rule` of a producer and one of its readers.
+The first repeats broadcasts and widening conversions. The second first finds the producers that
+it never repeats (XLA's `ComputeGloballyUnfusible`).
 """
 
 from __future__ import annotations
