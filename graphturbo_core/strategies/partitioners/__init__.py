@@ -9,5 +9,5 @@ Each follows the rules that its source names; its docstring says what differs he
 - `single_reads.py`: chains of ops that alone read each other's results.
 - `tensorrt_like.py`: products with their epilogue, merged convolutions, runs of elementwise ops.
 - `taso_like.py`: kernels of `tensorrt-like` on the graph that a search found.
-- `xla.py`, `xla_fusion.py`, `xla_rules.py`: XLA's instruction fusion.
+- `xla.py`, `xla_fusion.py`, `xla_graph.py`, `xla_rules.py`: XLA's instruction fusion.
 """

@@ -52,6 +52,11 @@ class Glow(Strategy):
         "Of Glow's graph clean-up, only what the importer does runs: no transpose sinking, no swap"
         " of relu and pooling, no merge of concatenations.",
         "A matrix product with a bias is one op, as in the file; Glow adds the bias apart.",
+        "A mean over the last two of four axes is a reduction; Glow makes an average pooling of it."
+        " Both are kernels of their own.",
+        "A batch norm is one data-parallel op; Glow lowers it to several.",
+        "An ONNX op never writes into its operand. Glow ends a stack where views of one buffer"
+        " overlap.",
         "An operand that is broadcast is read in the stack; Glow first writes it in full.",
         BETWEEN_LAYERS,
     )

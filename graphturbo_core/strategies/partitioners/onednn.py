@@ -124,6 +124,10 @@ class OneDnn(Strategy):
         "Patterns of quantised numbers are absent: a product of them is a kernel of its own.",
         "A choice between two values (Where) and a cast end a chain before them; newer versions of"
         " oneDNN take them as last ops.",
+        "A Transpose, a Reshape or a change of layout behind a matrix product ends the chain; newer"
+        " versions of oneDNN take them.",
+        "Newer versions of oneDNN take up to 20 post-ops behind a matrix product. Here one option"
+        " is the limit of all chains.",
         "Grouped-query attention has no pattern of its own.",
         "Every match is one kernel; oneDNN runs several where it has no kernel for a pattern.",
         "Of two ops of one priority that could take a reader, the first in the graph's order does.",

@@ -3,8 +3,8 @@
 Source: XLA's `instruction_fusion.cc`, `gpu_fusible.cc` and multi-output fusion (reference page on
 schedulers, section 1; marks there say what is recalled).
 
-`xla_fusion.py` has the passes, `xla_rules.py` the classes of ops, `Xla.departures` what differs
-here.
+`xla_fusion.py` has the passes, `xla_graph.py` the paths between fusions, `xla_rules.py` the classes
+of ops, `Xla.departures` what differs here.
 """
 
 from __future__ import annotations
@@ -36,6 +36,22 @@ class Xla(Strategy):
         " pass does; the second joins kernels without common operands.",
         "Multi-output fusion is two walks from the graph's beginning, first over siblings. Readers"
         " of a model's input are no siblings. All reductions of a fusion count, nested or not.",
+        "The second pass takes fusions as producers too, which is fusion merger's work in XLA.",
+        "XLA's estimates of run time and code size are absent.",
+        "Float divisions, exponentials and roots are expensive. XLA on a GPU counts them as cheap"
+        " in f32 and f16.",
+        "Sines and cosines are expensive. XLA counts them as cheap for real numbers.",
+        "A reduction is fused into its reader. Newer versions of XLA fuse only conversions and"
+        " reshapes behind a reduction of whole rows or columns.",
+        "A result of the model is never computed again by its readers. XLA has this rule only for"
+        " a graph with one result.",
+        "Two reductions with operands of one shape may share a kernel. XLA also requires equal"
+        " axes.",
+        "The loops of a reduction always have its operand's shape. In XLA that is so only for whole"
+        " rows or columns.",
+        "Transposes, and single ops that move data, take part in multi-output fusion. XLA excludes"
+        " them.",
+        "A conversion is widening if the chip stores more bytes per element of its result.",
         "A fusion has at most 256 ops, which is TVM's limit.",
         "The limit of a GPU's shared memory is absent: what LB has no room for goes to GB or DRAM.",
         BETWEEN_LAYERS,
@@ -43,7 +59,10 @@ class Xla(Strategy):
     is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
 
-    repeats: bool = switch("a cheap op with several readers is computed again in each")
+    repeats: bool = switch(
+        "a cheap op with several readers is computed again in each; broadcasts and widening"
+        " conversions always are"
+    )
     several_results: bool = switch("multi-output fusion: a kernel may hand out several results")
 
     @property

@@ -3,13 +3,14 @@
 Passes in order: fusion without repeats, fusion with repeats, multi-output fusion of siblings and of
 producers with a reader. In the first two, readers come before producers: reverse post-order, here
 the graph's order from its end. Each asks `XlaFuser.rule` of a producer and one of its readers.
+The first repeats broadcasts and widening conversions. The second first finds the producers that
+it never repeats (XLA's `ComputeGloballyUnfusible`).
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.products.plan import Decision
@@ -21,6 +22,11 @@ from graphturbo_core.strategies.partitioners.op_kernels import (
     OpKernel,
     OpKernels,
 )
+from graphturbo_core.strategies.partitioners.xla_graph import (
+    XlaFusion,
+    fuses_on_all_paths,
+    reaches,
+)
 from graphturbo_core.strategies.partitioners.xla_rules import MOST_REPEATS, XlaRules
 
 MOST_TENSORS = 96
@@ -30,35 +36,20 @@ MOST_REDUCTIONS = 8
 
 RULE_FUSED = "the reader is the only one: fused into it"
 RULE_REPEATED = "cheap: computed in this reader too"
+RULE_ALWAYS = "a broadcast or a widening conversion: computed in every reader"
 RULE_LAST = "the last reader that needs it: fused into it"
 RULE_SIBLINGS = "both read the same result in loops of one shape: one kernel with both results"
 RULE_WITH_READER = "producer and reader have loops of one shape: one kernel with both results"
 RULE_LIBRARY = "a product, a sort or another call of a library: a boundary"
 RULE_KIND = "an op of this kind is not fused into its readers"
 RULE_SEVERAL = "several readers, and an expensive op is not computed again"
-RULE_GROWS = "its operands are larger than its result, and not every reader can fuse it"
+RULE_GROWS = "its operands are larger than its result, and a path to its readers cannot be fused"
 RULE_REREAD = "an expensive op, whose reader reads elements more than once"
 RULE_HEAVY = "a reduction of many elements per result, which the reader would repeat"
 RULE_BUDGET = "the fusion would have too many operands and results"
 RULE_REDUCTIONS = "the fusion would have too many reductions"
 RULE_OPS = "the fusion would have too many ops"
 Numbers = dict[str, int | float | str]
-
-
-@dataclass
-class XlaFusion:
-    """A kernel that grows: `root` is the op that names it; `roots`: ops whose results leave.
-
-    `operands` and `readers`: fusions that it reads, and that read it. `reread`: ops whose elements
-    are needed more than once per element of a root.
-    """
-
-    root: str
-    ops: set[str]
-    roots: set[str]
-    operands: set[str] = field(default_factory=set)
-    readers: set[str] = field(default_factory=set)
-    reread: set[str] = field(default_factory=set)
 
 
 class XlaFuser:
@@ -72,6 +63,7 @@ class XlaFuser:
         self.decisions: list[Decision] = []
         self._noted: set[tuple[str, tuple[str, str]]] = set()
         self._repeated: set[str] = set()
+        self._never_repeated: set[str] = set()
         self._makers = {op.name: self._makers_of(op) for op in self.graph.ops}
         for op in self.graph.ops:
             for tensor in self.graph.activations_in(op):
@@ -93,6 +85,8 @@ class XlaFuser:
 
     def fuse_producers(self, *, may_repeat: bool) -> None:
         """One pass over all readers, the last first; a grown reader tries its new operands too."""
+        if may_repeat:
+            self._find_never_repeated()
         for name in reversed(list(self.fusions)):
             if name not in self.fusions:
                 continue
@@ -113,15 +107,16 @@ class XlaFuser:
         """Fuse a producer into a reader; returns whether that was done."""
         made, reading = self.fusions[producer], self.fusions[reader]
         is_repeat = len(made.readers) > 1
-        if is_repeat and not may_repeat:
+        is_always = self.rules.by_op[producer].is_always_repeated
+        if is_repeat and not (may_repeat or is_always):
             return False  # the next pass decides, and records why
         rule, numbers = self.rule(made, reading)
         if rule:
             self._note(rule, producer, reader, numbers, is_taken=False)
             return False
         last = RULE_LAST if producer in self._repeated else RULE_FUSED
-        taken = RULE_REPEATED if is_repeat else last
-        self._note(taken, producer, reader, numbers, is_taken=True)
+        again = RULE_ALWAYS if is_always else RULE_REPEATED
+        self._note(again if is_repeat else last, producer, reader, numbers, is_taken=True)
         if is_repeat:
             self._repeated.add(producer)
         self._absorb(made, reading)
@@ -172,24 +167,43 @@ class XlaFuser:
 
     def _repeat_fault(self, made: XlaFusion) -> tuple[str, Numbers]:
         """Why a producer with several readers is not computed in each."""
-        by_op, graph = self.rules.by_op, self.graph
-        if any(by_op[op].is_expensive for op in made.ops):
+        if any(self.rules.by_op[op].is_expensive for op in made.ops):
             return RULE_SEVERAL, {}
-        real = [name for name in self._read_by(made.ops) if graph.tensors[name].elements > 1]
-        read = sum(map(self.rules.bytes_of, real))
-        written = sum(map(self.rules.bytes_of, graph.op_by_name[made.root].outputs))
-        numbers: Numbers = {"operand bytes": read, "result bytes": written}
-        grows = len(real) > 1 and read > written
-        is_needed = grows and any(
-            by_op[root].is_library for each in made.readers for root in self.fusions[each].roots
-        )
-        return (RULE_GROWS, numbers) if is_needed else ("", numbers)
+        if made.root not in self._never_repeated:
+            return "", {}
+        read, written = self._sizes(made)
+        return RULE_GROWS, {"operand elements": read, "result elements": written}
+
+    def _find_never_repeated(self) -> None:
+        """Producers that grow, and that some path to their readers does not fuse; readers first."""
+        for name in sorted(self.fusions, key=self.place.__getitem__, reverse=True):
+            made = self.fusions[name]
+            if len(made.readers) > 1 and self._grows(made):
+                is_fused = fuses_on_all_paths(self.fusions, name, self.place, self._is_fusible)
+                if not is_fused:
+                    self._never_repeated.add(name)
+
+    def _is_fusible(self, producer: str, reader: str) -> bool:
+        return not self.rule(self.fusions[producer], self.fusions[reader])[0]
+
+    def _grows(self, made: XlaFusion) -> bool:
+        """Whether a fusion has several large operands, with more elements than its result."""
+        results = (name for name in self.graph.op_by_name[made.root].outputs if name)
+        rank = max(map(self.rules.true_rank, results))
+        large = [name for name in self._read_by(made.ops) if self.rules.is_large(name, rank)]
+        read, written = self._sizes(made)
+        return len(large) > 1 and read > written
+
+    def _sizes(self, made: XlaFusion) -> tuple[int, int]:
+        """Elements that a fusion reads, and elements of its result."""
+        tensors, results = self.graph.tensors, self.graph.op_by_name[made.root].outputs
+        read = sum(tensors[name].elements for name in self._read_by(made.ops))
+        return read, sum(tensors[name].elements for name in results if name)
 
     def _read_by(self, ops: set[str]) -> set[str]:
-        """Tensors that these ops read and do not compute."""
-        found = [self.graph.op_by_name[op] for op in ops]
-        read = {name for op in found for name in op.inputs if name}
-        return read - {name for op in found for name in op.outputs}
+        """Operands of these ops that they do not compute; parameters as a shape are none."""
+        read = {name for op in ops for name in self.rules.operands[op]}
+        return read - {name for op in ops for name in self.graph.op_by_name[op].outputs}
 
     def _budget(self, ops: set[str], roots: set[str], numbers: Numbers) -> tuple[str, Numbers]:
         """Whether a fusion of these ops is too large."""
@@ -279,33 +293,17 @@ class XlaFuser:
         """Whether two fusions may become one kernel with both results."""
         one, other = self.fusions[first], self.fusions[second]
         roots = one.roots | other.roots
-        if any(self.rules.by_op[root].is_library for root in roots):
+        if any(self.rules.by_op[root].is_library_or_scatter for root in roots):
             return False
         if self._loop_shape(first) != self._loop_shape(second):
             return False
         rule, _ = self._budget(one.ops | other.ops, roots, {})
-        return not rule and not self._has_path_between(first, second)
+        is_between = reaches(self.fusions, first, second) or reaches(self.fusions, second, first)
+        return not rule and not is_between
 
     def _loop_shape(self, name: str) -> tuple[int, ...]:
         """Shape of a fusion's loops: its result's, of a reduction its operand's."""
         return self.rules.by_op[name].shape
-
-    def _has_path_between(self, first: str, second: str) -> bool:
-        """Whether a third fusion lies on a path between the two: together they would need it."""
-        return self._reaches(first, second) or self._reaches(second, first)
-
-    def _reaches(self, first: str, last: str) -> bool:
-        """Whether `last` is read through another fusion from `first`."""
-        stack = [each for each in self.fusions[first].readers if each != last]
-        seen = set(stack)
-        while stack:
-            for reader in self.fusions[stack.pop()].readers:
-                if reader == last:
-                    return True
-                if reader not in seen:
-                    seen.add(reader)
-                    stack.append(reader)
-        return False
 
     def _merge(self, first: str, second: str) -> None:
         """The second fusion is named by the first: one kernel, the results of both."""

@@ -96,6 +96,54 @@ def test_softmax_is_an_instruction_and_layer_norm_is_lowered() -> None:
     assert Glow().import_passes == (LAYER_NORM,)
 
 
+OTHERS = {
+    "MatMul(a, wm)": MAP,
+    "Conv(a, w)": MAP,
+    "ConvTranspose(a, w)": MAP,
+    "Transpose<perm = [0,1,3,2]>(a)": MAP,
+    "Concat<axis = 1>(a, x)": "float[1,8,8,8]",
+    "Reshape(a, flat)": "float[4,64]",
+    "ReduceMean<axes = [2,3]>(a)": "float[1,4,1,1]",
+    "GlobalAveragePool(a)": "float[1,4,1,1]",
+    "AveragePool<kernel_shape = [1,1]>(a)": MAP,
+    "Softmax(a)": MAP,
+}
+"""Ops that are not data-parallel. A mean over the last two axes is a pooling in Glow: one too."""
+
+
+@pytest.mark.parametrize("op", OTHERS)
+def test_what_is_a_kernel_of_its_own(op: str) -> None:
+    """Its neighbours are stacks, though `Transpose` and others keep the number of elements."""
+    body = f"b = Neg(x) a = Relu(b) o = {op} c = Relu(o) z = Neg(c)"
+    inputs = ", float[8,8] wm, int64[2] flat = {4,64}"
+    assert kernels(body, inputs, f"{OTHERS[op]} z") == ["b a", "o", "c z"]
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        "BatchNormalization(a, v4, v4, v4, v4)",
+        "Add(a, v1)",
+        "Mul(a, x)",
+        "Where(q, a, x)",
+        "Exp(a)",
+        "Cast<to = 1>(a)",
+        "Max(a, x, x)",
+    ],
+)
+def test_what_is_data_parallel(op: str) -> None:
+    body = f"b = Neg(x) a = Relu(b) o = {op} c = Relu(o) z = Neg(c)"
+    inputs = ", float[4] v4, float[1] v1, bool[1,4,8,8] q"
+    assert kernels(body, inputs) == ["b a o c z"]
+
+
+def test_an_expansion_has_its_results_elements() -> None:
+    """It is data-parallel, and as large as what follows: where nothing grows, all are one stack."""
+    body = "a = Relu(x) o = Expand(a, shape) z = Neg(o)"
+    assert kernels(body, ", int64[4] shape = {2,4,8,8}", "float[2,4,8,8] z") == ["a", "o z"]
+    assert kernels(body, ", int64[4] shape = {1,4,8,8}") == ["a o z"]
+
+
 @given(random_graphs())
 def test_kernels_are_runs_of_the_graphs_order(sem: GraphSemantics) -> None:
     found = stacked_kernels(sem).kernels

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from graphturbo_core.frontend.passes.horizontal import ACTIVATIONS
-from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.partitioners.op_kernels import (
     MAX_KERNEL_OPS,
     RULE_MODEL_RESULT,
@@ -38,6 +38,7 @@ from graphturbo_core.strategies.partitioners.tensorrt_like import (
     RULE_WHOLE,
     layered_kernels,
 )
+from tests.models import graph_of
 from tests.semantics.random_graphs import random_graphs
 from tests.strategies.samples import hardware, plan_of, sample_semantics, weighted
 
@@ -292,6 +293,24 @@ def test_samples() -> None:
     ]
     assert types.count(("MatMul", "Add", "Add")) == 24
     assert types.count(("Div", "Erf", "Add", "Mul", "Mul")) == 12
+
+
+@pytest.mark.parametrize(
+    ("weight", "expected"),
+    [("k", ["Conv_1 Relu_2"]), ("y", ["Mul_0", "Conv_1 Relu_2"])],
+    ids=["constants", "an input"],
+)
+def test_ops_on_constants_are_folded(weight: str, expected: list[str]) -> None:
+    """The importer computes the convolution's weights, if all that they need is constant."""
+    text = f"""g (float[1,2,4,4] x, float[2,2,1,1] y) => (float[1,2,4,4] z)
+        <float[2,2,1,1] w = {{1.0, 2.0, 3.0, 4.0}}, float[2,2,1,1] k = {{1.0, 0.5, 2.0, 0.0}}> {{
+        v = Mul(w, {weight}) c = Conv(x, v) z = Relu(c) }}"""
+    graph = graph_of(text)
+    found = layered_kernels(analyse(graph)).kernels
+    assert [" ".join(ops) for ops, _ in in_legal_order(graph, found)] == expected
+    if weight == "k":
+        folded = graph.tensors[graph.op_by_name["Conv_1"].inputs[1]].value
+        assert folded is not None and folded.ravel().tolist() == [1.0, 1.0, 6.0, 0.0]
 
 
 @pytest.mark.parametrize(("option", "count"), [("", 3), ("residual", 4), ("pointwise", 4)])

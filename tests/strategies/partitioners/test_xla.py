@@ -10,56 +10,13 @@ from graphturbo_core.strategies.partitioners import xla_fusion
 from graphturbo_core.strategies.partitioners.op_kernels import (
     MAX_KERNEL_OPS,
     RULE_MODEL_RESULT,
-    OpKernels,
     in_legal_order,
 )
 from graphturbo_core.strategies.partitioners.xla import Xla
 from graphturbo_core.strategies.partitioners.xla_fusion import fused_kernels
 from graphturbo_core.strategies.partitioners.xla_rules import MOST_REPEATS
 from tests.semantics.random_graphs import random_graphs
-from tests.strategies.samples import weighted
-
-MAP = "float[1,4,8,8]"
-W = "float[4,4,1,1] w"
-
-
-def found_in(
-    body: str,
-    inputs: str = "",
-    outputs: str = f"{MAP} z",
-    *,
-    repeat: bool = True,
-    several: bool = True,
-) -> tuple[GraphSemantics, OpKernels]:
-    text = f"g ({MAP} x, {W}{inputs}) => ({outputs}) {{ {body} }}"
-    sem = weighted(text)
-    return sem, fused_kernels(sem, "fp16", may_repeat=repeat, has_several_results=several)
-
-
-def kernels(
-    body: str,
-    inputs: str = "",
-    outputs: str = f"{MAP} z",
-    *,
-    repeat: bool = True,
-    several: bool = True,
-) -> list[str]:
-    """Each kernel's ops with spaces, in the order in which they run."""
-    sem, found = found_in(body, inputs, outputs, repeat=repeat, several=several)
-    return [" ".join(ops) for ops, _ in in_legal_order(sem.graph, found.kernels)]
-
-
-def reasons(
-    body: str,
-    inputs: str = "",
-    outputs: str = f"{MAP} z",
-    *,
-    repeat: bool = True,
-    several: bool = True,
-) -> list[tuple[str, str]]:
-    """Pairs of ops and the rule that decided, in the order of the passes."""
-    _, found = found_in(body, inputs, outputs, repeat=repeat, several=several)
-    return [(" ".join(each.subject), each.rule) for each in found.decisions]
+from tests.strategies.partitioners.xla_graphs import MAP, kernels, reasons
 
 
 def test_a_product_is_a_call_of_a_library() -> None:
@@ -250,6 +207,7 @@ def test_a_scatter_is_read_but_not_fused_into_its_reader() -> None:
     inputs = ", int64[1,4,8,1] i, float[1,4,8,1] u"
     found = reasons(body, inputs)
     assert ("s z", xla_fusion.RULE_KIND) in found
+    assert kernels(body, inputs) == ["a s", "z"]
 
 
 def test_a_sort_is_a_call_of_a_library() -> None:
