@@ -36,6 +36,7 @@ TOLERANCE = (
     " output, and count twice, as ONNX Runtime rounds too. So deeper models have larger tolerances."
     " The replay also checks each read on its own.",
 )
+DRAWN_FIRST = "wrong ones first, then those that use the most of their tolerance"
 
 
 def headline(found: Sequence[Replayed]) -> str:
@@ -76,7 +77,8 @@ def _card(run: Replayed) -> str:
         f'<p class="{kind if kind == "wrong" else ""}">{safe_text(run.text, Sink.HTML, 1000)}</p>'
     )
     if run.hidden:
-        body += f"<p>{counted(run.hidden, 'more output')} in the table.</p>"
+        drawn = len(run.outputs)
+        body += f"<p>{drawn} of {drawn + run.hidden} outputs are drawn: {DRAWN_FIRST}.</p>"
     if run.more:
         more = safe_text(run.more, Sink.HTML, 400)
         body += f"<details><summary>What is kept</summary><p>{more}</p></details>"

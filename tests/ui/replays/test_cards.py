@@ -133,5 +133,8 @@ def test_a_failed_replay_says_where() -> None:
     said = "First wrong instruction: read: not written (core 1, cycle 9, box [0])"
     assert found.text == said
     drawn = cards_html([found])
-    assert f'<p class="wrong">{said}</p>' in drawn and "1 more output in the table" in drawn
+    assert (
+        f'<p class="wrong">{said}</p>' in drawn
+        and "6 of 7 outputs are drawn: wrong ones first" in drawn
+    )
     assert [each.name for each in found.outputs] == ["y1", "y6", "y5", "y4", "y3", "y2"]
