@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import log10
 
 from graphturbo_core.report.verdict.kept_replays import magnitude_text
-from graphturbo_core.units import counted
 from graphturbo_ui.replays.found import Replayed, ReplayedOutput
 from graphturbo_ui.text import Sink, safe_text
 
