@@ -40,10 +40,11 @@ The app's page *Schedulers* draws the strategies without a search and `graphturb
 model and chip. One button there adds `taso-like` and `ios:both`, and another one `best`. It does
 not draw `tuned`.
 """
-TIMES = f"""Time to schedule is the time of a run from import to trace. Unmarked times are of a virtual
-machine with two cores of an AMD EPYC processor. Compiled code was cached. Strategies without a
-search share the imported model, and each search imports it again. `~`: other work may have slowed
-the run down. Its CPU seconds per second were below {LEAST_CPU_SHARE}, or they are not recorded.
+TIMES = f"""Time to schedule is the time of a run from import to trace. Unmarked times are of a
+virtual machine with two cores of an AMD EPYC processor. Compiled code was cached. Strategies
+without a search share the imported model, and each search imports it again. `~`: other work may
+have slowed the run down. Its CPU seconds per second were below {LEAST_CPU_SHARE}, or they are not
+recorded.
 """
 
 

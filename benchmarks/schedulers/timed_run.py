@@ -1,4 +1,4 @@
-"""A request -> figures of its run, its seconds, and how much of a CPU it had; or why it has none."""
+"""A request -> figures of its run, its seconds and its share of a CPU; or why it has none."""
 
 from __future__ import annotations
 

@@ -114,8 +114,9 @@ def test_times_to_schedule_and_what_slowed_them_down() -> None:
     text = page(found)
     for row in ("`tvm` | 2.5 |", "`xla` | ~1.5 |", "`glow` | ~1.5 |", "`ios:both` | over 180 s |"):
         assert f"| {row} not run |" in text
-    assert "| `tvm` | 0.500 (4 missing) | not run | not run | not run | not run | 2.5 s, 2.5 s |" in (
-        text
+    assert (
+        "| `tvm` | 0.500 (4 missing) | not run | not run | not run | not run | 2.5 s, 2.5 s |"
+        in (text)
     )
     assert "| `xla` | 0.500 (4 missing) | not run | not run | not run | not run | ~1.5 s, " in text
     assert "| `ios:both` | not run or over 180 s | not run |" in text
