@@ -15,12 +15,12 @@ class SearchTooLongError(Exception):
 
 
 def timed_run(imports: Imports, request: RunRequest, most_seconds: float | None) -> Run:
-    """The run as `docs/schedulers.json` keeps it; `most_seconds`: of its search, None: no limit."""
+    """The run as `docs/schedulers.json` keeps it; `most_seconds`: of CPU time, None: no limit."""
     began, used = perf_counter(), process_time()
 
     def check_clock(progress: Progress) -> None:
         del progress
-        if most_seconds is not None and perf_counter() - began > most_seconds:
+        if most_seconds is not None and process_time() - used > most_seconds:
             raise SearchTooLongError
 
     try:

@@ -98,7 +98,7 @@ def _row(name: str, run: KeptRun, fastest: float) -> str:
 def _why(run: KeptRun) -> str:
     """Why a run has no figures, in words."""
     if run.over_seconds is not None:
-        return f"The search was ended after {run.over_seconds:g} s."
+        return f"The search takes over {run.over_seconds:g} s of CPU time."
     if run.refused:
         return f"Refused: <code>{safe_text(run.refused, Sink.HTML, 80)}</code>"
     return safe_text(run.reason, Sink.HTML)

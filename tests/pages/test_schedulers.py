@@ -132,21 +132,32 @@ def test_a_search_ends_at_its_limit_and_other_runs_have_none() -> None:
     assert timed_run.timed_run(imports, wrong, None) == {"refused": "BAD_MAX_INSTRUCTIONS"}
 
 
-def test_searches_are_tasks_of_their_own_and_kept_runs_are_none(
+def test_searches_come_last_and_the_shortest_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     setting, chip = SETTINGS[0].name, CHIPS[0]
     tasks: list[tuple[str, str, list[str]]] = []
+    known: dict[Key, Run] = {
+        (setting, chip, "tvm"): run(1),
+        (setting, chip, "tensorrt-like"): {**run(1), "seconds": 5.0},
+        (setting, CHIPS[1], "tensorrt-like"): {**run(1), "seconds": 361.0},
+        (SETTINGS[1].name, chip, "tensorrt-like"): {**run(1), "seconds": 4.0},
+    }
 
     def note(_: object, found: list, processes: int, keep: object) -> None:
         tasks.extend((s.name, c, missing) for s, c, missing in found)
 
     monkeypatch.setattr(matrix, "run_tasks", note)
-    monkeypatch.setattr(matrix, "kept", lambda: {(setting, chip, "tvm"): run(1)})
+    monkeypatch.setattr(matrix, "kept", lambda: dict(known))
+    monkeypatch.setattr(matrix, "keep", known.update)
     matrix.run_missing(1, ("tvm", "glow", "taso-like"))
     assert tasks[0] == (setting, chip, ["glow"])
     assert tasks[1][2] == ["tvm", "glow"]
-    assert [missing for _, _, missing in tasks].count(["taso-like"]) == len(SETTINGS) * len(CHIPS)
+    searches = [task for task in tasks if task[2] == ["taso-like"]]
+    assert tasks[-len(searches) :] == searches
+    assert [each[:2] for each in searches[-2:]] == [(SETTINGS[1].name, chip), (setting, chip)]
+    assert len(searches) == len(SETTINGS) * len(CHIPS) - 1
+    assert known[setting, CHIPS[1], "taso-like"] == {"over_seconds": matrix.MOST_SECONDS}
 
 
 def test_runs_are_kept_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

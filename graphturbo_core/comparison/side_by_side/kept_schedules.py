@@ -32,7 +32,7 @@ class KeptRun:
 
     `share`: of the lower bound. `critical_path`: seconds by resource. `seconds`: to schedule, from
     import to trace. `cpu_share`: CPU seconds per second, None where it is not recorded. `refused`:
-    code of a refusal. `over_seconds`: a search was ended after so many.
+    code of a refusal. `over_seconds`: a search takes more CPU time.
     """
 
     latency_s: float = inf

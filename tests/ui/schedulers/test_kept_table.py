@@ -43,7 +43,7 @@ def test_a_run_without_figures_has_its_reason() -> None:
     html = table_html(found)
     assert [row[1] for row in cells(html)] == [
         "Refused: <code>&lt;img src=x onerror=alert(1)&gt;</code>",
-        "The search was ended after 180 s.",
+        "The search takes over 180 s of CPU time.",
         "not run",
     ]
     assert f'colspan="{len(HEADINGS)}"' in html

@@ -123,7 +123,7 @@ def first_cell(run: KeptRun | None) -> str:
     """The table's first figure, or why there is none."""
     if run is None or run.has_figures:
         return f"{1e3 * run.latency_s:.3g}" if run else "not run"
-    return "ended after" if run.over_seconds else run.refused
+    return "takes over" if run.over_seconds else run.refused
 
 
 def test_the_search_has_a_column_once_somebody_asks(visit: AppPage) -> None:
