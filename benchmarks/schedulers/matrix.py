@@ -102,7 +102,10 @@ def _keep_more(more: Iterable[tuple[Key, Run]]) -> None:
 
 
 def _searches(named: Sequence[str]) -> list[tuple[Setting, str, list[str]]]:
-    """Missing searches in ascending order of the seconds that the unchanged graph took."""
+    """Missing searches in ascending order of the seconds that the unchanged graph took.
+
+    `MOST_SECONDS` where it was refused.
+    """
     known = kept()
     timed = []
     for name, unchanged in REWRITE_SEARCHES.items():
@@ -110,7 +113,7 @@ def _searches(named: Sequence[str]) -> list[tuple[Setting, str, list[str]]]:
             key = (setting.name, chip, name)
             if name not in named or key in known:
                 continue
-            seconds = known.get((setting.name, chip, unchanged), {}).get("seconds", 0.0)
+            seconds = known.get((setting.name, chip, unchanged), {}).get("seconds", MOST_SECONDS)
             if seconds > HOPELESS * MOST_SECONDS:
                 _keep_more([(key, TOO_LONG)])
             else:
