@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from statistics import geometric_mean, median
 
 from benchmarks.drawing.sheet import Sheet
@@ -40,9 +41,9 @@ not draw `tuned`.
 """
 TIMES = f"""Time to schedule is the time of a run from import to trace. Unmarked times are of a
 virtual machine with two cores of an AMD EPYC processor. Compiled code was cached. Strategies
-without a search share the imported model, and each search imports it again. `~`: other work may
-have slowed the run down. Its CPU seconds per second were below {LEAST_CPU_SHARE}, or they are not
-recorded.
+without a search share the imported model, and each search imports it again. `~`: other work
+slowed the run down, and it had less than {LEAST_CPU_SHARE} CPU seconds per second; its CPU time is
+in brackets. `~` without brackets: the share of a CPU is not recorded.
 """
 
 
@@ -56,12 +57,24 @@ def page(found: Mapping[Key, Run]) -> str:
             INTRO,
             _features().markdown(),
             f"{len(runs)} of {count} runs are kept. {ended} of them have a reason instead of "
-            "figures: the code of a refusal, or the limit of a search.\n",
+            f"figures: the code of a refusal, or the limit of a search. {_missing(runs)}\n",
             _means(runs).markdown(),
             TIMES,
             *(text for setting in SETTINGS for text in _setting(runs, setting)),
         ]
     )
+
+
+def _missing(runs: Mapping[Key, KeptRun]) -> str:
+    """What `not run` means."""
+    names = [
+        name for setting, chip, name in product(SETTINGS, CHIPS, COMPARED)
+        if (setting.name, chip, name) not in runs
+    ]  # fmt: skip
+    if not names:
+        return ""
+    kinds = ", ".join(f"{names.count(name)} of `{name}`" for name in dict.fromkeys(names))
+    return f"`not run`: these have not been run yet ({kinds}); a search takes minutes."
 
 
 def abilities() -> str:
@@ -176,8 +189,8 @@ def _traffic(run: KeptRun) -> str:
 def _winner(cells: Cells, chip: str, name: str) -> str:
     """Who is the fastest, and where others lose time against it.
 
-    Others: the next one, the baseline, and the rewrite searches. A line per rewrite search has what
-    its rewrites change.
+    Others: the next one, the baseline, and the rewrite searches. A line per rewrite search compares
+    it with the strategy that cuts the same kernels without it.
     """
     ran = {each: _named(each, cells[chip, each]) for each in COMPARED
            if cells[chip, each].has_figures}  # fmt: skip
@@ -189,7 +202,7 @@ def _winner(cells: Cells, chip: str, name: str) -> str:
     for search, plain in REWRITE_SEARCHES.items():
         if search in ran and plain in ran:
             fast, slow = sorted((ran[search], ran[plain]), key=lambda run: run.figures.latency_s)
-            lines.append(f"Rewriting: {slow.name}: {why_slower(slow, fast)}")
+            lines.append(f"Search or no search: {slow.name}: {why_slower(slow, fast)}")
     return f"- On `{chip}`: {head}.\n" + "".join(f"    - {line}\n" for line in lines)
 
 

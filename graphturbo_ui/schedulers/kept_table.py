@@ -77,8 +77,9 @@ def table_html(found: Mapping[str, KeptRun]) -> str:
     return (
         f'<div class="side-table kept">{said}<table><thead><tr><th>strategy</th>{heads}</tr>'
         f"</thead><tbody>{rows}</tbody></table><p>Time to schedule: from import to trace, on a "
-        f"virtual machine with two cores. ~: other work may have slowed the run down. It had less "
-        f"than {LEAST_CPU_SHARE} CPU seconds per second, or that is not recorded.</p></div>"
+        f"virtual machine with two cores. ~: other work slowed the run down, and it had less than "
+        f"{LEAST_CPU_SHARE} CPU seconds per second; its CPU time in s is in brackets. ~ without "
+        "brackets: the share of a CPU is not recorded.</p></div>"
     )
 
 
@@ -101,7 +102,7 @@ def _why(run: KeptRun) -> str:
         return f"The search takes over {run.over_seconds:g} s of CPU time."
     if run.refused:
         return f"Refused: <code>{safe_text(run.refused, Sink.HTML, 80)}</code>"
-    return safe_text(run.reason, Sink.HTML)
+    return "Not run yet: the search takes minutes."
 
 
 def _digits(value: float) -> str:

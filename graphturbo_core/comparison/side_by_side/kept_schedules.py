@@ -72,8 +72,12 @@ class KeptRun:
 
     @property
     def seconds_text(self) -> str:
-        """Seconds to schedule; `~` where the machine was or may have been busy."""
-        return f"{'~' if self.is_busy else ''}{self.seconds:.1f}"
+        """Seconds to schedule; `~` where the machine may have been busy, and CPU seconds."""
+        if not self.is_busy:
+            return f"{self.seconds:.1f}"
+        share = self.cpu_share
+        own = "" if share is None else f" (CPU {self.seconds * share:.1f})"
+        return f"~{self.seconds:.1f}{own}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ REWRITE_SEARCHES: Mapping[str, str] = MappingProxyType(
     {"taso-like": "tensorrt-like", "ios:both": "ios"}
 )
 """The field's two: TASO, and IOS at the level that merges convolutions too; each with the strategy
-that plans the unchanged graph in the same way."""
+that cuts the same kernels without this search. `tensorrt-like` merges wherever it can."""
 
 
 def compared_strategies() -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def test_a_run_without_figures_says_why(run: KeptRun, reason: str) -> None:
     assert run.reason == reason
 
 
-@pytest.mark.parametrize(("share", "text"), [(1.0, "2.5"), (0.89, "~2.5"), (None, "~2.5")])
+@pytest.mark.parametrize(("share", "text"), [(1.0, "2.5"), (0.5, "~2.5 (CPU 1.2)"), (None, "~2.5")])
 def test_times_of_a_busy_machine_are_marked(share: float | None, text: str) -> None:
     assert KeptRun(latency_s=1.0, seconds=2.5, cpu_share=share).seconds_text == text
 

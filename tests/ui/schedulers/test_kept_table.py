@@ -22,7 +22,7 @@ def test_a_row_has_a_run_s_figures_in_the_headings_units() -> None:
     html = table_html({"glow": FAST, "ios:both": SLOW})
     assert cells(html) == [
         ["glow", "2.5", "3,072", "1,234", "50", "2.5"],
-        ["ios:both", "250", "1", "7", "0.51", "~12.0"],
+        ["ios:both", "250", "1", "7", "0.51", "~12.0 (CPU 6.0)"],
     ]
     units = [heading.rpartition(", ")[2] for heading in HEADINGS]
     assert units == ["ms", "MiB", "kernels per cluster", "%", "s"]
@@ -44,7 +44,7 @@ def test_a_run_without_figures_has_its_reason() -> None:
     assert [row[1] for row in cells(html)] == [
         "Refused: <code>&lt;img src=x onerror=alert(1)&gt;</code>",
         "The search takes over 180 s of CPU time.",
-        "not run",
+        "Not run yet: the search takes minutes.",
     ]
     assert f'colspan="{len(HEADINGS)}"' in html
 

@@ -122,7 +122,7 @@ def test_kept_runs_begin_near_the_bar_and_others_are_chosen(
 def first_cell(run: KeptRun | None) -> str:
     """The table's first figure, or why there is none."""
     if run is None or run.has_figures:
-        return f"{1e3 * run.latency_s:.3g}" if run else "not run"
+        return f"{1e3 * run.latency_s:.3g}" if run else "Not run yet"
     return "takes over" if run.over_seconds else run.refused
 
 
