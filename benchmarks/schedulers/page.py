@@ -73,7 +73,7 @@ def _missing(runs: Mapping[Key, KeptRun]) -> str:
     ]  # fmt: skip
     if not names:
         return ""
-    kinds = ", ".join(f"{names.count(name)} of `{name}`" for name in dict.fromkeys(names))
+    kinds = ", ".join(f"{names.count(name)} of `{name}`" for name in COMPARED if name in names)
     return f"`not run`: these have not been run yet ({kinds}); a search takes minutes."
 
 
