@@ -114,7 +114,7 @@ def _means(runs: Mapping[Key, KeptRun]) -> Sheet:
         rows.append([f"`{name}`", *cells, _spent(own)])
     remark = (
         "The share is the model's lower bound on the chip over the schedule's time; 1 is the bound"
-        " itself. A mean with runs missing is of fewer models than the others, so it compares with no"
+        " itself. A mean with runs missing is of fewer models, so it compares with no"
         " other row. Time to schedule: median and longest of the runs with figures."
     )
     return Sheet(
