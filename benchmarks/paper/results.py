@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.paper.rows import ROWS, Variant
 from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.pipeline import Imports, RunRequest, run_shared, warm_up
+from graphturbo_core.pipeline import Imports, OnProgress, RunRequest, run_shared, warm_up
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report
 from graphturbo_core.strategies.options import EVALUATIONS
@@ -166,7 +166,10 @@ def result_of(imports: Imports, asked: Asked, strategy: str, options: Mapping[st
 
 
 def report_or_code(
-    imports: Imports, request: RunRequest, profile_bytes: bytes | None = None
+    imports: Imports,
+    request: RunRequest,
+    profile_bytes: bytes | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Report | str:
     """Report of a run, or the code of its refusal.
 
@@ -174,7 +177,7 @@ def report_or_code(
         RuntimeError: a bug of ours; GraphTurboError cannot be pickled.
     """
     try:
-        return run_shared(imports, request, profile_bytes)
+        return run_shared(imports, request, profile_bytes, on_progress=on_progress)
     except InvariantError as error:
         raise RuntimeError(f"{request.model_name} {request.strategy}: {error.line()}") from error
     except GraphTurboError as error:

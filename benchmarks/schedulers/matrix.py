@@ -1,22 +1,33 @@
-"""Runs of every strategy without a search on models and chips, kept one by one."""
+"""Runs of the compared strategies on models and chips, kept one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
-from benchmarks.paper.results import report_or_code
 from benchmarks.quality.kept_runs import Key, Run, read_runs, run_tasks, write_runs
 from benchmarks.quality.matrix import CHIPS, Model
+from benchmarks.schedulers.timed_run import timed_run
+from graphturbo_core.comparison.side_by_side.rewrite_searches import (
+    REWRITE_SEARCHES,
+    compared_strategies,
+)
 from graphturbo_core.pipeline import Imports, RunRequest, warm_up
-from graphturbo_core.strategies.registry import STRATEGIES
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "schedulers.json"
-COMPARED = tuple(name for name, strategy in STRATEGIES.items() if not strategy.is_search)
+COMPARED = compared_strategies()
+MOST_SECONDS = 180
+"""CPU seconds of a rewrite search; it is ended beyond (our choice: all then take two hours)."""
+TOO_LONG = {"over_seconds": MOST_SECONDS}
+HOPELESS = 2
+"""Times `MOST_SECONDS`: a search is not begun where the unchanged graph alone took so long."""
 FIELDS = ("setting", "chip", "strategy")
 """Of a run's key. A run has `latency_s`, `dram_bytes`, `kernels`, `share` of the lower bound,
-`critical_path` (seconds by resource) and `seconds` to schedule; or the code `refused`."""
+`critical_path` (seconds by resource), `seconds` to schedule and `cpu_share`, the CPU seconds per
+second; or the code `refused`, or `over_seconds` of CPU time that its search takes.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,25 +62,9 @@ def runs(setting: Setting, chip: str, missing: Sequence[str]) -> list[tuple[Key,
         request = RunRequest(
             model.name, f"{name}@{setting.cluster_batch}", chip, model.batch, has_pictures=False
         )
-        found.append(((setting.name, chip, name), _run(imports, request)))
+        most = MOST_SECONDS if name in REWRITE_SEARCHES else None
+        found.append(((setting.name, chip, name), timed_run(imports, request, most)))
     return found
-
-
-def _run(imports: Imports, request: RunRequest) -> Run:
-    answer = report_or_code(imports, request)
-    if isinstance(answer, str):
-        return {"refused": answer}
-    contract = answer.contract
-    return {
-        "latency_s": float(f"{contract['latency_s']:.6g}"),
-        "dram_bytes": contract["dram_read_bytes"] + contract["dram_write_bytes"],
-        "kernels": contract["kernels"] * contract["rounds"],
-        "share": round(contract["lower_bound_s"] / contract["latency_s"], 4),
-        "critical_path": {
-            key: float(f"{value:.4g}") for key, value in contract["critical_path"].items() if value
-        },
-        "seconds": round(contract["schedule_seconds"], 1),
-    }
 
 
 def kept() -> dict[Key, Run]:
@@ -83,13 +78,44 @@ def keep(found: Mapping[Key, Run]) -> None:
     write_runs(KEPT, FIELDS, order, found)
 
 
-def run_missing(processes: int) -> None:
-    """Runs what is missing, chip by chip."""
-    found = kept()
+def run_missing(processes: int, named: Sequence[str] = COMPARED) -> None:
+    """Runs what is missing of these strategies, chip by chip; then searches, the shortest first.
+
+    A search has a process of its own.
+    """
+    known = kept()
     tasks = []
     for chip in CHIPS:
         for setting in SETTINGS:
-            missing = [name for name in COMPARED if (setting.name, chip, name) not in found]
+            missing = [
+                name for name in COMPARED if name in named and name not in REWRITE_SEARCHES
+                and (setting.name, chip, name) not in known
+            ]  # fmt: skip
             if missing:
                 tasks.append((setting, chip, missing))
-    run_tasks(runs, tasks, processes, lambda more: keep(kept() | dict(more)))
+    run_tasks(runs, tasks, processes, _keep_more)
+    run_tasks(runs, _searches(named), processes, _keep_more)
+
+
+def _keep_more(more: Iterable[tuple[Key, Run]]) -> None:
+    keep(kept() | dict(more))
+
+
+def _searches(named: Sequence[str]) -> list[tuple[Setting, str, list[str]]]:
+    """Missing searches in ascending order of the seconds that the unchanged graph took.
+
+    `MOST_SECONDS` where it was refused.
+    """
+    known = kept()
+    timed = []
+    for name, unchanged in REWRITE_SEARCHES.items():
+        for place, (chip, setting) in enumerate(product(CHIPS, SETTINGS)):
+            key = (setting.name, chip, name)
+            if name not in named or key in known:
+                continue
+            seconds = known.get((setting.name, chip, unchanged), {}).get("seconds", MOST_SECONDS)
+            if seconds > HOPELESS * MOST_SECONDS:
+                _keep_more([(key, TOO_LONG)])
+            else:
+                timed.append((seconds, place, name, (setting, chip, [name])))
+    return [task for *_, task in sorted(timed, key=lambda each: each[:3])]

@@ -8,13 +8,17 @@ from functools import cache
 
 import onnx
 
+from graphturbo_core.best_rounds import rounds_of
+from graphturbo_core.comparison.side_by_side.rewrite_searches import compared_strategies
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.pipeline import Imports, RunRequest
 from graphturbo_core.products.plan import Plan, Scope
+from graphturbo_core.recorder import Recorder
+from graphturbo_core.strategies.plan_files.pinned import NO_PINNED_PLAN
 from graphturbo_core.strategies.planning import PlanTask, plan_for
-from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import PlanCost
 from graphturbo_core.trial_cache import TrialCache
 
@@ -118,7 +122,7 @@ PROBES = (
 """Columns of the page, the smallest model that shows each."""
 QUESTIONS = (*(probe.question for probe in PROBES), "simulates schedules")
 """The last one is answered by the number of plans that a strategy simulates."""
-PROBED = (*(name for name, each in STRATEGIES.items() if not each.is_search), "graphturbo:plus")
+PROBED = (*compared_strategies(), "graphturbo:plus")
 
 
 def model_of(probe: Probe) -> bytes:
@@ -152,18 +156,27 @@ class CountedCost:
 def plan_of(strategy: str, probe: Probe) -> tuple[Plan, bool]:
     """The plan of a probe, and whether others were simulated.
 
-    With one sample, all clusters share the round.
+    Each cluster has the probe's samples. With one sample, all clusters share the round. A rewrite
+    search chooses the graph first.
     """
-    imports = Imports(model_of(probe))
-    graph = imports.whole(RunRequest("probe", strategy, CHIP, probe.samples))
-    clusters = _chip().clusters if probe.samples == 1 else 1
+    imports, size, counted = Imports(model_of(probe)), probe.samples, [0]
+    batch = 1 if size == 1 else size * _chip().clusters
+    request = RunRequest("probe", f"{strategy}@{size}", CHIP, batch)
+    spec = parse_strategy(request.strategy)
+    recorder = Recorder(on_progress=lambda progress: counted.append(progress.done))
+    chosen = rounds_of(imports, request, (imports.whole(request), _chip(), spec), recorder)
     cost = CountedCost(TrialCache(imports.limits, None))
-    task = PlanTask(imports.semantics(graph), _chip(), "fp16", {}, clusters=clusters, cost=cost)
-    return plan_for(parse_strategy(strategy), task), cost.plans > 1
+    rounds = chosen.rounds
+    task = PlanTask(
+        rounds.semantics[size], _chip(), "fp16", chosen.request.options,
+        chosen.plans.get(size, NO_PINNED_PLAN), rounds.division.clusters_a_round, cost,
+    )  # fmt: skip
+    return plan_for(spec, task), max(cost.plans, *counted) > 1
 
 
+@cache
 def answers() -> Mapping[str, tuple[bool, ...]]:
-    """Per strategy without a search and for `graphturbo:plus`, the answers to `QUESTIONS`."""
+    """Per compared strategy and for `graphturbo:plus`, the answers to `QUESTIONS`."""
     return {name: _answers(name) for name in PROBED}
 
 

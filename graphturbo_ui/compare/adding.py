@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from graphturbo_core.comparison.published import LEVELS
+from graphturbo_core.comparison.side_by_side.rewrite_searches import REWRITE_SEARCHES
 from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.registry import BEST, STRATEGIES
@@ -34,6 +35,11 @@ def other_strategies(choices: Choices) -> list[WantedRun]:
     """Every strategy that searches nothing, at B's cluster batch; `plus` too."""
     names = [name for name, info in STRATEGIES.items() if not info.is_search]
     return [_like_b(choices, f"{name}{_at(choices)}") for name in (*names, f"{METHOD}:{PLUS}")]
+
+
+def rewrite_searches(choices: Choices) -> list[WantedRun]:
+    """The strategies that search for a graph, at B's cluster batch."""
+    return [_like_b(choices, f"{name}{_at(choices)}") for name in REWRITE_SEARCHES]
 
 
 def all_chips(choices: Choices) -> list[WantedRun]:

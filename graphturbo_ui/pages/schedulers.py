@@ -7,10 +7,13 @@ from pathlib import Path
 import streamlit as st
 
 from graphturbo_core.comparison.side_by_side.kept_abilities import kept_abilities
+from graphturbo_core.comparison.side_by_side.kept_schedules import kept_schedules
+from graphturbo_core.comparison.side_by_side.rewrite_searches import REWRITE_SEARCHES
 from graphturbo_ui.schedulers import collecting
 from graphturbo_ui.schedulers.below import abilities_html, head_html, why_html
 from graphturbo_ui.schedulers.collecting import Schedulers
 from graphturbo_ui.schedulers.columns import MOST_LAYERS, columns_html
+from graphturbo_ui.schedulers.kept_table import show_kept
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.session.choices import Choices
 
@@ -26,6 +29,7 @@ def show(choices: Choices) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.html(head_html(now, _setting(choices)), width="stretch")
             if not is_presenting:
+                _rewrite_switch(is_searching=choices.rewrites)
                 _search_switch(is_searching=choices.best)
         place = st.empty()
         with st.container():  # each has its place, whether the list of layers is drawn or not
@@ -36,7 +40,22 @@ def show(choices: Choices) -> None:
         found = kept_abilities()
         if found is not None and not is_presenting:
             st.html(abilities_html(found))
+        if not is_presenting:
+            show_kept(kept_schedules(), choices)
     collecting.wait(place, choices, now)
+
+
+def _rewrite_switch(*, is_searching: bool) -> None:
+    """The button for the columns of the rewrite searches."""
+    names = " and ".join(f"`{name}`" for name in REWRITE_SEARCHES)
+    st.button(
+        "Leave the rewrites out" if is_searching else "Search rewrites",
+        key="schedulers_rewrites", type="tertiary",
+        icon=":material/remove:" if is_searching else ":material/add:",
+        help=f"Columns {names}: searches that change the graph and simulate each changed graph. "
+        "Each takes ten seconds to many minutes.",
+        on_click=run_state.search_rewrites, kwargs={"is_wanted": not is_searching},
+    )  # fmt: skip
 
 
 def _search_switch(*, is_searching: bool) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from graphturbo_core.comparison.side_by_side.kept_abilities import SchedulerAbilities
+from graphturbo_core.comparison.side_by_side.rewrite_searches import source_of
 from graphturbo_core.comparison.side_by_side.time_words import ranked, who_wins, why_slower
-from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_ui.schedulers.collecting import Schedulers
-from graphturbo_ui.server.help_pages import PATH
 from graphturbo_ui.text import Sink, safe_text
 
-KEPT = f"{PATH}/schedulers.html"
 YES, NO = "✓", "–"
 
 
@@ -40,16 +38,14 @@ def abilities_html(found: SchedulerAbilities) -> str:
     heads = "".join(f"<th>{safe_text(each, Sink.HTML)}</th>" for each in found.questions)
     rows = "".join(
         f"<tr><th>{safe_text(name, Sink.HTML)}</th>{_cells(answers)}"
-        f'<td class="source">{safe_text(_source(name), Sink.HTML, 300)}</td></tr>'
+        f'<td class="source">{_source(name)}</td></tr>'
         for name, answers in found.answers.items()
     )
     return (
         '<div class="side-table"><h2>What each may do</h2><table><thead><tr><th>strategy</th>'
-        f"{heads}<th>source</th></tr></thead><tbody>{rows}</tbody></table>"
+        f'{heads}<th class="source">source</th></tr></thead><tbody>{rows}</tbody></table>'
         "<p>Found by planning a small model per column. A row shows the rules of a compiler on "
-        "this chip. It is no measurement of the compiler that it is named after. "
-        f'<a href="{KEPT}" target="_blank">Kept runs</a> of three models on five chips are in the '
-        "help.</p></div>"
+        "this chip. It is no measurement of the compiler that it is named after.</p></div>"
     )
 
 
@@ -58,4 +54,4 @@ def _cells(answers: tuple[bool, ...]) -> str:
 
 
 def _source(name: str) -> str:
-    return STRATEGIES[name].source.replace("`", "") if name in STRATEGIES else ""
+    return safe_text(source_of(name).replace("`", ""), Sink.HTML, 300)

@@ -12,7 +12,7 @@ from graphturbo_core.comparison.figures import RunFigures
 from graphturbo_core.comparison.from_report import figures_of
 from graphturbo_core.comparison.side_by_side.kernel_picture import KernelPicture, kernel_picture
 from graphturbo_core.comparison.side_by_side.time_words import NamedRun
-from graphturbo_ui.compare.adding import other_strategies, search
+from graphturbo_ui.compare.adding import other_strategies, rewrite_searches, search
 from graphturbo_ui.compare.collecting import FAULT
 from graphturbo_ui.jobs import Run, WorkerError, shared_desk
 from graphturbo_ui.progress import Bar, of_several, pause
@@ -68,9 +68,15 @@ def name_of(strategy: str) -> str:
     return query.split_strategy(strategy)[0]
 
 
+def wanted_runs(choices: Choices) -> list[WantedRun]:
+    """One run per column: strategies without a search, then the searches that are wanted."""
+    rewrites = rewrite_searches(choices) if choices.rewrites else ()
+    return [*other_strategies(choices), *rewrites, *(search(choices) if choices.best else ())]
+
+
 def collect(choices: Choices) -> Schedulers:
     """Take what is finished, and have more begun unless somebody stopped them."""
-    wanted = [*other_strategies(choices), *(search(choices) if choices.best else ())]
+    wanted = wanted_runs(choices)
     keys = {each.key for each in wanted}
     shelf: dict[str, SchedulerAnswer] = run_state.scheduler_shelf(keys)
     is_stopped = run_state.are_schedulers_stopped()

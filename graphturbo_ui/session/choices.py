@@ -12,9 +12,8 @@ from graphturbo_core import __version__
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui.jobs import Source
-from graphturbo_ui.session import learn, query, state
+from graphturbo_ui.session import learn, query, run_state, state
 from graphturbo_ui.session.paper import row_query
-from graphturbo_ui.session.run_state import pair_query
 
 EMITTED = ("plan", "program")
 """What the runs give to take away, once somebody asks for it."""
@@ -34,7 +33,8 @@ class Side:
 class Choices:
     """Everything that the page's runs depend on; `sides` by `a` and `b`.
 
-    `best`: whether a schedule is searched beside both. `of_pages`: names and values
+    `best`: whether a schedule is searched beside both. `rewrites`: whether Schedulers has the
+    rewrite searches. `of_pages`: names and values
     that the address gives what pages keep of their own.
     """
 
@@ -47,6 +47,7 @@ class Choices:
     dims: Mapping[str, int]
     verify: bool
     best: bool = False
+    rewrites: bool = False
     skip_passes: tuple[str, ...] = ()
     emit: tuple[str, ...] = ()
     of_pages: tuple[tuple[str, str], ...] = ()
@@ -87,7 +88,7 @@ class Choices:
 
         The version tells who opens it later why figures may differ.
         """
-        seen = [*state.seen_query(), *row_query(), *learn.place_query(), *pair_query()]
+        seen = [*state.seen_query(), *row_query(), *learn.place_query(), *run_state.pair_query()]
         return "?" + urlencode([*self.address(), *seen, ("version", __version__)])
 
     def address(self) -> list[tuple[str, str]]:
@@ -98,6 +99,7 @@ class Choices:
         named += [(query.dimension_key(name), str(size)) for name, size in self.dims.items()]
         named += [("verify", "true")] if self.verify else []
         named += [("best", "true")] if self.best else []
+        named += [(run_state.REWRITES, "true")] if self.rewrites else []
         named += [("skip", name) for name in self.skip_passes]
         for key, side in self.sides.items():
             named += [(f"plan_{key}", side.plan_digest)] if side.plan else []

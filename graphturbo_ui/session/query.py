@@ -69,6 +69,7 @@ def query_fields() -> tuple[QueryField, ...]:
         QueryField("dtype", DEFAULT_FORMAT, _format_fault),
         QueryField("verify", "false", _switch_fault),
         QueryField("best", "false", _switch_fault),
+        QueryField("rewrites", "false", _switch_fault),
         QueryField("views", ", ".join(DEFAULT_VIEWS), _view_fault),
         *(QueryField(f"plan_{key}", _WITHOUT_PLAN, _plan_fault) for key in RUN_KEYS),
         *(QueryField(f"set_{key}", "the default options", option_fault) for key in RUN_KEYS),

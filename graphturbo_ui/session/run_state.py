@@ -19,6 +19,8 @@ from graphturbo_ui.runs import Run, Visitor
 from graphturbo_ui.session import query, state
 from graphturbo_ui.store import upload_store
 
+REWRITES = "rewrites"
+"""Query name of the switch that adds the rewrite searches to Schedulers."""
 PAIR_NAME, ONLY = "pair", "changed"
 """Query names of the two runs of the plan diff, and of its toggle."""
 
@@ -133,6 +135,17 @@ def search_beside(is_wanted: bool) -> None:
     """Set the switch that has a schedule searched beside A and B; before it is drawn."""
     st.session_state["best"] = is_wanted
     search_again()
+
+
+def are_rewrites_searched() -> bool:
+    """Whether Schedulers has the rewrite searches: as the address says, until somebody clicks."""
+    found = st.session_state.setdefault(REWRITES, st.query_params.get(REWRITES) == "true")
+    return bool(found)
+
+
+def search_rewrites(is_wanted: bool) -> None:
+    """Add the rewrite searches to Schedulers, or leave them out."""
+    st.session_state[REWRITES] = is_wanted
 
 
 def search_again() -> None:

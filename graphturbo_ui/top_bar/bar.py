@@ -83,6 +83,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         dims=dims,
         verify=settings.verify,
         best=settings.best,
+        rewrites=run_state.are_rewrites_searched(),
         skip_passes=settings.skip_passes,
         emit=(*ALWAYS_EMITTED, *(EMITTED if run_state.are_files_wanted() else ())),
         of_pages=(*chips.named(), *measured.named()),

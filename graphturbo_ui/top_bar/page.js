@@ -13,6 +13,7 @@ const PATIENCE_MS = 5000;
 const NOTICE_MS = 4000;
 const OPTIONAL = [
   "plan_a", "plan_b", "set_a", "set_b", "chip_base", "chip_set", "chip_right", "compare", "measured",
+  "rewrites",
 ];
 // Streamlit has these in the address at once, and those of `data.boxes`, which are What-if's.
 const SEEN = ["views", "present", "row", "result", "kind", "step", "knob", "network"];

@@ -176,6 +176,8 @@ def test_the_table_has_a_tick_per_yes_and_its_source() -> None:
     html = abilities_html(found)
     assert html.count("✓") == 3
     assert "Optimizations.md" in html
+    level = SchedulerAbilities(("one",), {"ios:both": (True,)})
+    assert "MLSys 2021" in abilities_html(level)
     assert EVIL not in html
 
 

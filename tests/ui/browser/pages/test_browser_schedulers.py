@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from graphturbo_core.comparison.side_by_side.kept_schedules import KeptRun, kept_schedules
 from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_core.units import format_seconds
 from tests.comparison.runs import run_of
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.browser
 SMALL = "?model=teaching-resnet&chip=generic-4x4&batch=8&a=tvm@2&b=graphturbo@2"
 LONG = "?model=conformer&chip=stcp920"
 NAMES = [*(name for name, each in STRATEGIES.items() if not each.is_search), "graphturbo:plus"]
+REWRITES = ["taso-like", "ios:both"]
 
 
 def open_page(visit: AppPage, query: str = SMALL) -> None:
@@ -39,7 +41,9 @@ def test_every_strategy_has_a_column(visit: AppPage, present: str) -> None:
     expect(visit.page.get_by_role("heading", level=1)).to_contain_text("the fastest")
     plots = visit.page.locator(".side-plot")
     assert all(plots.nth(at).locator(".box").count() for at in range(len(NAMES)))
-    assert least_type(visit.page, ".side-card, .side-head-line, .side-why") >= 11
+    shown = ".side-card, .side-head-line, .side-why"
+    below = "" if present else ", .side-table, .side-kept"
+    assert least_type(visit.page, shown + below) >= 11
     for _ in visit.in_both_themes():
         assert faint_texts(visit.page) == []
         assert serious_faults(visit) == []
@@ -70,6 +74,56 @@ def test_runs_are_cancelled_and_go_on(visit: AppPage) -> None:
     expect(visit.page.locator(".side-plot.empty").first).to_contain_text("not run")
     visit.page.get_by_role("button", name="Go on").click()
     expect(waiting).to_contain_text(re.compile(f"of {len(NAMES)}|queue"))
+
+
+def test_the_rewrite_searches_have_columns_once_somebody_asks(visit: AppPage) -> None:
+    """The address keeps the switch, so a link opens the same columns."""
+    open_page(visit)
+    heads, times = visit.page.locator(".side-head a"), visit.page.locator(".side-time b")
+    visit.page.get_by_role("button", name="Search rewrites").click()
+    expect(heads).to_have_text([*NAMES, *REWRITES])
+    expect(times).to_have_count(len(NAMES) + len(REWRITES))
+    visit.page.mouse.move(0, 0)  # the button's help lies over the bar
+    visit.await_link("&rewrites=true")
+    visit.page.goto(f"{visit.address}/schedulers{SMALL}&rewrites=true&best=true")
+    expect(heads).to_have_text([*NAMES, *REWRITES, "best"])
+    expect(times).to_have_count(len(NAMES) + len(REWRITES) + 1)
+    for at, name in enumerate(REWRITES, len(NAMES)):
+        assert times.nth(at).inner_text() == format_seconds(run_of(f"{name}@2").figures.latency_s)
+    visit.page.get_by_role("button", name="Leave the rewrites out").click()
+    expect(heads).to_have_text([*NAMES, "best"])
+    expect(visit.page).not_to_have_url(re.compile("rewrites"))
+
+
+@pytest.mark.parametrize(
+    ("query", "setting", "chip", "row"),
+    [
+        (SMALL, "inception_v3_ts, batch 16, 4 per cluster", "generic-4x4", "layerwise"),
+        ("?model=bert-base&chip=goya&batch=1&b=tvm@1", "bert-base, batch 1, 1 per cluster",
+         "goya", "taso-like"),
+    ],
+)  # fmt: skip
+def test_kept_runs_begin_near_the_bar_and_others_are_chosen(
+    visit: AppPage, query: str, setting: str, chip: str, row: str
+) -> None:
+    visit.page.goto(f"{visit.address}/schedulers{query}")
+    table = visit.page.locator(".side-table.kept")
+    expect(table).to_contain_text("time of the batch, ms")
+    boxes = visit.page.locator(".st-key-schedulers_kept").get_by_role("combobox")
+    assert [boxes.nth(at).input_value() for at in range(2)] == [setting, chip]
+    kept = {(s.setting, s.chip, s.strategy): s.run for s in kept_schedules()}
+    shown = table.get_by_role("row").filter(has=visit.page.get_by_text(row, exact=True))
+    expect(shown).to_contain_text(first_cell(kept.get((setting, chip, row))))
+    boxes.nth(1).fill("stcp920")
+    visit.page.get_by_role("option", name="stcp920").click()
+    expect(shown).to_contain_text(first_cell(kept.get((setting, "stcp920", row))))
+
+
+def first_cell(run: KeptRun | None) -> str:
+    """The table's first figure, or why there is none."""
+    if run is None or run.has_figures:
+        return f"{1e3 * run.latency_s:.3g}" if run else "Not run yet"
+    return "takes over" if run.over_seconds else run.refused
 
 
 def test_the_search_has_a_column_once_somebody_asks(visit: AppPage) -> None:
