@@ -35,6 +35,9 @@ def test_quick(): pass
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 def test_slow(size): assert size < SIZE
+@pytest.mark.slow
+@pytest.mark.skipif(True, reason="left to others")
+def test_others(): pass
 """
 NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """But the one that is asked for: they take longer to import than the tests to run."""
@@ -78,34 +81,39 @@ def test_slow_tests_are_left_out_until_something_that_they_read_changes(
     processes: str, project: Path
 ) -> None:
     several = ("-n", processes)
-    assert run(project, "kept", *several) == {"passed": 3}
+    assert run(project, "kept", *several) == {"passed": 3, "skipped": 1}
     assert run(project, "keep", *several, "-m", "slow")["passed"] == 2
     assert [*json.loads((project / "kept.json").read_text())] == ["tests/test_sample.py"]
     assert run(project, "kept", *several)["passed"] == 1
     write(project / "sample_models/size.py", "# as before\nSIZE  = 3")
     assert run(project, "kept", *several)["passed"] == 1
     write(project / "sample_models/size.py", "SIZE = 4")
-    assert run(project, "kept", *several) == {"passed": 3}
+    assert run(project, "kept", *several) == {"passed": 3, "skipped": 1}
 
 
 def test_a_change_of_the_library_or_of_data_has_the_slow_tests_run(project: Path) -> None:
     run(project, "keep")
     write(project / "sample_models/golden/size.txt", "4")
-    assert run(project, "kept") == {"passed": 3}
+    assert run(project, "kept") == {"passed": 3, "skipped": 1}
     run(project, "keep")
     write(project / "graphturbo_core/__main__.py", "x = 1")
-    assert run(project, "kept") == {"passed": 3}
+    assert run(project, "kept") == {"passed": 3, "skipped": 1}
     run(project, "keep")
     assert run(project, "kept")["passed"] == 1
 
 
 def test_a_file_with_a_failure_and_a_part_of_a_file_are_not_kept(project: Path) -> None:
     write(project / "sample_models/size.py", "SIZE = 2")
-    assert run(project, "keep", "-m", "slow") == {"failed": 1, "passed": 1, "deselected": 1}
-    assert run(project, "kept") == {"failed": 1, "passed": 2}
+    assert run(project, "keep", "-m", "slow") == {
+        "failed": 1,
+        "passed": 1,
+        "skipped": 1,
+        "deselected": 1,
+    }
+    assert run(project, "kept") == {"failed": 1, "passed": 2, "skipped": 1}
     write(project / "sample_models/size.py", "SIZE = 3")
     run(project, "keep", "tests/test_sample.py::test_slow[1]")
-    assert run(project, "kept") == {"passed": 3}
+    assert run(project, "kept") == {"passed": 3, "skipped": 1}
 
 
 def test_another_word_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
