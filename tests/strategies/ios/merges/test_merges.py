@@ -89,10 +89,11 @@ def test_both_is_never_slower_than_the_other_levels(model: str, chip: str) -> No
 
 
 @SLOW
-@pytest.mark.parametrize("chip", ["stcp920", "generic-4x4"])
-def test_both_is_never_slower_on_inception_v3(chip: str) -> None:
+@pytest.mark.parametrize(("chip", "trials", "r"), [("stcp920", 2, 3), ("generic-4x4", 1, 1)])
+def test_both_is_never_slower_on_inception_v3(chip: str, trials: int, r: int) -> None:
     """With few trials, to take less than a minute."""
-    imports, options = Imports(exported("inception_v3_ts")), {"ios.trials": "2", "ios.s": "4"}
+    imports = Imports(exported("inception_v3_ts"))
+    options = {"ios.trials": f"{trials}", "ios.s": "4", "ios.r": f"{r}"}
     found = {}
     for level in LEVELS:
         request = RunRequest(
