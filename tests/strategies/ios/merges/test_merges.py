@@ -90,18 +90,18 @@ def test_both_is_never_slower_than_the_other_levels(model: str, chip: str) -> No
 
 @SLOW
 @pytest.mark.parametrize(
-    ("chip", "trials", "r", "levels"),
+    ("chip", "limits", "levels"),
     [
-        ("stcp920", "2", "3", LEVELS),
-        ("generic-4x4", "1", "1", ("sequential", "merge", "both")),
+        ("stcp920", ("1", "2", "4"), LEVELS),
+        ("generic-4x4", ("1", "1", "2"), ("sequential", "both")),
     ],
 )
 def test_both_is_never_slower_on_inception_v3(
-    chip: str, trials: str, r: str, levels: Sequence[str]
+    chip: str, limits: Sequence[str], levels: Sequence[str]
 ) -> None:
-    """With few trials, on the second chip with few levels too, to take less than a minute."""
+    """With few trials, small stages and on the second chip two levels, for less than a minute."""
     imports = Imports(exported("inception_v3_ts"))
-    options = {"ios.trials": trials, "ios.s": "4", "ios.r": r}
+    options = dict(zip(("ios.trials", "ios.r", "ios.s"), limits, strict=True))
     found = {}
     for level in levels:
         request = RunRequest(
@@ -110,7 +110,7 @@ def test_both_is_never_slower_on_inception_v3(
         found[level] = cycles_of(run_shared(imports, request))
     assert found["both"] == min(found.values())
     assert found["both"] < found["sequential"]
-    assert found["merge"] < found["sequential"]
+    assert found.get("merge", 0) < found["sequential"]
 
 
 @pytest.mark.parametrize("chip", CHIPS)
