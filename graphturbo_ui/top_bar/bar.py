@@ -74,8 +74,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         offer_presets(model, dims)
     profile = state.uploaded(chip)
     choices = Choices(
-        model=model,
-        chip=chip,
+        model=model, chip=chip,
         source=Source.of(data, profile.data if profile else None, digest),
         sides=sides,
         batch=batch,
@@ -87,7 +86,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         skip_passes=settings.skip_passes,
         emit=(*ALWAYS_EMITTED, *(EMITTED if run_state.are_files_wanted() else ())),
         of_pages=(*chips.named(), *measured.named()),
-    )
+    )  # fmt: skip
     choices = replace(choices, of_pages=(*choices.of_pages, *compared_link.named(choices)))
     with menu:
         _menu(pages, choices)

@@ -49,8 +49,12 @@ PAGE_OF = {
 }
 """The page that a file of tests visits too, by the start of the file's name."""
 IN_A_BROWSER = "tests/ui/"
-ALWAYS = ("requirements*.txt", "pyproject.toml", "hardware_profiles/*", "sample_models/*.onnx")
-TEXTS = ("*.md", "docs/**/*.md", "docs/*.json", "benchmarks/site/*", ".streamlit/*", "Makefile")
+ALWAYS = (
+    "requirements*.txt", "pyproject.toml", "hardware_profiles/*", "sample_models/*.onnx",
+    ".streamlit/*", "docs/verified.json", "docs/paper-rows.json", "docs/scheduler-abilities.json",
+)  # fmt: skip
+"""Files that the library and the app read. Tests of docs/schedulers.json are none of the slow."""
+TEXTS = ("*.md", "docs/**/*.md", "docs/*.json", "benchmarks/site/*", "Makefile")
 READ_TEXTS = ("tests/pages/", "tests/site/", "tests/ui/browser/pages/test_browser_help")
 """Tests that read the project's texts as well."""
 

@@ -24,27 +24,13 @@ def found_in(
     return sem, fused_kernels(sem, "fp16", may_repeat=repeat, has_several_results=several)
 
 
-def kernels(
-    body: str,
-    inputs: str = "",
-    outputs: str = f"{MAP} z",
-    *,
-    repeat: bool = True,
-    several: bool = True,
-) -> list[str]:
-    """Each kernel's ops with spaces, in the order in which they run."""
-    sem, found = found_in(body, inputs, outputs, repeat=repeat, several=several)
+def kernels(body: str, *parts: str, **switches: bool) -> list[str]:
+    """Each kernel's ops with spaces, in the order in which they run; arguments of `found_in`."""
+    sem, found = found_in(body, *parts, **switches)
     return [" ".join(ops) for ops, _ in in_legal_order(sem.graph, found.kernels)]
 
 
-def reasons(
-    body: str,
-    inputs: str = "",
-    outputs: str = f"{MAP} z",
-    *,
-    repeat: bool = True,
-    several: bool = True,
-) -> list[tuple[str, str]]:
+def reasons(body: str, *parts: str, **switches: bool) -> list[tuple[str, str]]:
     """Pairs of ops and the rule that decided, in the order of the passes."""
-    _, found = found_in(body, inputs, outputs, repeat=repeat, several=several)
+    _, found = found_in(body, *parts, **switches)
     return [(" ".join(each.subject), each.rule) for each in found.decisions]
