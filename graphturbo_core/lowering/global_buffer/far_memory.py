@@ -85,7 +85,8 @@ def place_far(
     for output, place in zip(outputs, places.of_output, strict=True):
         site = _site(output, place)
         kernel = placements[output.maker].kernel
-        if output.tensor in repeated - kernel.outputs.keys() and site.memory is Memory.DRAM:
+        inner = output.tensor in repeated and output.tensor not in kernel.outputs
+        if inner and site.memory is Memory.DRAM:
             site = replace(site, maker=SPILLS - 1 - kernel.group)
         if place is not None:
             offsets[site.key] = place.offset

@@ -95,6 +95,14 @@ class Stage:
         """Distinct share sizes with their counts: few for any number of cores."""
         return tuple(Counter(map(extents, self.shares.values())).items())
 
+    @cached_property
+    def places(self) -> Mapping[str, tuple[int, ...]]:
+        """Positions of the operands that read each tensor."""
+        found: dict[str, list[int]] = {}
+        for place, operand in enumerate(self.operands):
+            found.setdefault(operand.tensor, []).append(place)
+        return {tensor: tuple(places) for tensor, places in found.items()}
+
     @property
     def all_cores(self) -> tuple[int, ...]:
         """The cores that have a share, simulated or not."""

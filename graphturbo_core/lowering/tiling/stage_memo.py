@@ -106,8 +106,8 @@ class StageMemo:
 
     def read_tile_bytes(self, stage: Stage, tiling: Tiling, tensor: str) -> int:
         """As `read_tile_bytes`, for all operands that read a tensor."""
-        places = [at for at, each in enumerate(stage.operands) if each.tensor == tensor]
-        key = self._key(stage, tiling), tuple(places)
+        places = stage.places[tensor]
+        key = self._key(stage, tiling), places
         known = self._values.bytes
         if key not in known:
             readers = [stage.operands[at] for at in places]
