@@ -16,7 +16,7 @@ authors' program. A unit is a layer of Relay: a convolution with its activation.
 5. A pruning ends at a schedule more than 10 % slower than its fastest one or the layers in turn.
    If none of its own was faster than these, larger prunings are not tried. Our choice: there the
    estimates miss what groups cost each other, as weights that share GB, and a simulation is long.
-   A pruning also ends after plans of 500,000 instructions in all. Our choice: greedy stages of
+   A pruning also ends after so many instructions in all its plans. Our choice: greedy stages of
    Inception-v3 have 16,000 on `stcp920`, 230,000 on `generic-4x4`.
 
 Levels that merge convolutions plan a graph that was chosen before (`merging_levels.py`).
@@ -79,8 +79,6 @@ WITH_GROUPS = frozenset({"parallel", BOTH})
 MOST_LAYERS, MOST_GROUPS = 3, 8
 MOST_SLOWER_PERCENT = 10
 """Of a schedule that does not end its pruning."""
-MOST_INSTRUCTIONS = 500_000
-"""Of all plans that a pruning simulates, unless its first one has more."""
 REFUSED = 2**63
 """Cycles of a plan that is refused: any other one is taken before it."""
 IN_TURN = (
@@ -88,7 +86,7 @@ IN_TURN = (
     " core, or the cores share a matrix engine. So layers run one after the other."
 )
 TOO_WIDE = "ios: {count} block(s) are too large to search: all their ready layers share a stage"
-IOS_LIMITS = replace(DEFAULT_LIMITS, max_states=20_000, max_state_endings=30_000)
+MOST_STATES = 20_000
 """Of one block (our choice: a second per schedule; the largest of Inception-v3 has 3,648 pairs)."""
 Listed = tuple[Endings, Sequence[tuple[int, Sequence[int]]]]
 """Endings of a block, and its states with theirs."""
@@ -120,8 +118,8 @@ class Ios(MergingLevels):
         "The fastest simulated schedule over all prunings up to (r, s) is taken, the sequential and"
         " the greedy one among them: the cycles of a stage depend a little on the one before it.",
         "A pruning ends at a schedule over 10 % slower than the layers in turn or than its own"
-        " fastest, and after plans of 500,000 instructions in all. If one ends in the first way and"
-        " found nothing faster than in turn, larger prunings are not tried.",
+        " fastest, and when its plans have used up their instructions. If one ends in the first"
+        " way and found nothing faster than in turn, larger prunings are not tried.",
         "Blocks with too many stages are scheduled greedily.",
         "A merged convolution is sliced in its kernel, which has the activations too; one may be a"
         " group of a stage.",
@@ -139,11 +137,20 @@ class Ios(MergingLevels):
     r: int = number(MOST_LAYERS, (1, 8), "level parallel, both: most layers of a group")
     s: int = number(MOST_GROUPS, (1, 16), "level parallel, both: most groups of a stage")
     trials: int = number(8, (1, 64), "level parallel, both: most simulated schedules per pruning")
+    instructions: int = number(
+        500_000,
+        (1, 100_000_000),
+        "level parallel, both: most simulated instructions per pruning, unless its first has more",
+    )
+    states: int = number(
+        MOST_STATES, (1, 1_000_000), "level parallel, both: most sets of layers of a searched block"
+    )
 
     @property
     def space(self) -> tuple[Pruning, Limits]:
-        """Limits of stages and blocks."""
-        return Pruning(self.r, self.s), IOS_LIMITS
+        """Limits of stages and blocks; endings of a state's layers are half as many again."""
+        most = {"max_states": self.states, "max_state_endings": self.states * 3 // 2}
+        return Pruning(self.r, self.s), replace(DEFAULT_LIMITS, **most)
 
     def cycles_in_turn(self, target: Target, kernels: StageKernels) -> list[int] | None:
         """Simulated cycles of each layer, one after the other; None where that is refused."""
@@ -300,7 +307,7 @@ class IosScheduler:
             if found.cycles * 100 > least * (100 + MOST_SLOWER_PERCENT):
                 return least < first
             instructions += found.instructions
-            if is_known or instructions >= MOST_INSTRUCTIONS:
+            if is_known or instructions >= self.strategy.instructions:
                 break
         return True
 
@@ -369,7 +376,7 @@ class IosScheduler:
         self.listed[key] = None
         if not is_wide:
             try:
-                endings = endings_of(edges, n, Pruning(r, s), IOS_LIMITS)
+                endings = endings_of(edges, n, Pruning(r, s), self.strategy.space[1])
                 self.listed[key] = endings, list(endings.states())
             except CapacityError:
                 pass

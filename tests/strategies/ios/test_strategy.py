@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
@@ -120,7 +120,7 @@ def test_a_stage_is_not_shared_where_that_gains_nothing() -> None:
     """With at most one group per stage, and with one layer per group and stage."""
     in_turn = [["a"], ["b"], ["c"], ["d"], ["z"]]
     assert sorted(stages_of(planned("parallel", 4, COSTS, s="1"))) == in_turn
-    two = planned("parallel", 4, COSTS, s="2")
+    two = planned("parallel", 4, COSTS, s="2", states="1")
     assert max(map(len, stages_of(two))) == 2
 
 
@@ -201,21 +201,18 @@ def test_a_pruning_ends_at_a_far_slower_schedule(
 
 def test_a_pruning_ends_after_long_simulations() -> None:
     """A first schedule is always simulated."""
-    half = ios.MOST_INSTRUCTIONS // 2
+    half = ios.Ios().instructions // 2
     assert scripted([99, 98, 97], half - 1) == (True, 3)
     assert scripted([99, 98, 97], half) == (True, 2)
     assert scripted([99, 98, 97], 9 * half) == (True, 1)
 
 
-def test_a_block_with_too_many_stages_is_scheduled_greedily(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(ios, "IOS_LIMITS", replace(ios.IOS_LIMITS, max_state_endings=1))
-    plan = planned("parallel", 4, COSTS)
+def test_a_block_with_too_many_stages_is_scheduled_greedily() -> None:
+    plan = planned("parallel", 4, COSTS, states="1")
     assert plan.notes == (ios.TOO_WIDE.format(count=1),)
     assert stages_of(plan) == [["a", "b", "c"], ["d"], ["z"]]
     assert {each.rule for each in plan.decisions} == {stage_plans.RULE_FIXED}
-    two = planned("parallel", 4, COSTS, s="2")
+    two = planned("parallel", 4, COSTS, s="2", states="1")
     assert max(map(len, stages_of(two))) <= 2
 
 
