@@ -25,22 +25,22 @@ TESTS = """
 import subprocess, sys, time
 import pytest
 
-BUSY = "import time\\nwhile time.process_time() < 0.6: pass"
+BUSY = "import time\\nwhile time.process_time() < 0.3: pass"
 
 def spend():
-    end_s = time.process_time() + 0.6
+    end_s = time.process_time() + 0.3
     while time.process_time() < end_s:
         pass
 
 def test_quick(): pass
-def test_asleep(): time.sleep(0.6)
+def test_asleep(): time.sleep(0.3)
 @pytest.mark.parametrize("size", [1, 2])
 def test_slow(size): spend()
 @pytest.mark.parametrize("size", [1, 2])
 def test_listed(size): spend()
 def test_child(): subprocess.run([sys.executable, "-c", BUSY], check=True)
 """
-BUDGET_S = "0.4"
+BUDGET_S = "0.2"
 NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """But the one that is asked for: they take longer to import than the tests to run."""
 
@@ -64,7 +64,7 @@ def test_tests_over_their_budget_fail_the_run(processes: str, tmp_path: Path) ->
     lines = [line for line in listed.splitlines() if line.startswith("test_sample")]
     names = [line.partition(": ")[0].removeprefix("test_sample.py::") for line in lines]
     assert names == ["test_child", "test_slow[1]", "test_slow[2]"]
-    assert all(line.endswith(" CPU s, budget 0.4 CPU s") for line in lines)
+    assert all(line.endswith(" CPU s, budget 0.2 CPU s") for line in lines)
     assert "7 passed" in done.stdout
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from multiprocessing.context import BaseContext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +22,12 @@ def no_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
 
 
+@pytest.fixture
+def begin_at_once(forks: BaseContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that imports the library itself takes 1 CPU s to begin; the first test has one."""
+    monkeypatch.setattr(process, "multiprocessing", SimpleNamespace(get_context=lambda _: forks))
+
+
 def reports_of(*strategies: str) -> tuple[list[str], list[Report]]:
     """The reported steps, and the reports."""
     told: list[str] = []
@@ -34,6 +42,7 @@ def test_reports_and_steps_in_order() -> None:
     assert [report.contract["strategy"] for report in reports] == ["tvm@2", "graphturbo@16"]
 
 
+@pytest.mark.usefixtures("begin_at_once")
 def test_a_worker_that_dies_is_one_clear_error() -> None:
     with pytest.raises(CapacityError) as caught:
         reports_of("die")
@@ -42,6 +51,7 @@ def test_a_worker_that_dies_is_one_clear_error() -> None:
     assert caught.value.where == "strategy die"
 
 
+@pytest.mark.usefixtures("begin_at_once")
 def test_a_refusal_and_a_bug_are_what_they_are() -> None:
     with pytest.raises(ModelError, match="what, where, change"):
         reports_of("refuse")

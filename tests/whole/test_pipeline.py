@@ -6,6 +6,7 @@ import gc
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -257,10 +258,20 @@ def garbage_of(strategy: str, **options: str) -> int:
         gc.enable()
 
 
+@cache
+def usual_garbage() -> int:
+    """That of a run which evaluates no plans."""
+    return garbage_of("tvm@4")
+
+
 @pytest.mark.parametrize(
     ("strategy", "options"),
     [("tuned@4", {"tuned.evaluations": "6"}), ("best", {}), ("ios:both@4", {"ios.trials": "2"})],
 )
 def test_evaluated_plans_are_in_no_cycles(strategy: str, options: dict[str, str]) -> None:
-    """So a search needs no collection between them, which looks at all that is in memory."""
-    assert garbage_of(strategy, **options) < garbage_of("tvm@4") + 100
+    """So a search needs no collection between them, which looks at all that is in memory.
+
+    What threads of other tests leave meanwhile counts too, in one of two measurements.
+    """
+    most = usual_garbage() + 100
+    assert any(garbage_of(strategy, **options) < most for _ in range(2))

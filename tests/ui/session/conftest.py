@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from graphturbo_ui import charts, frame, shown
+from graphturbo_ui.beside import equal_run, searched_run, what_helps
 from graphturbo_ui.jobs import Desk
 from tests.remote import fake_worker
+
+ASKING = (charts, frame, shown, equal_run, searched_run, what_helps)
+"""Modules that hand runs of Explore to a worker."""
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +29,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 @pytest.fixture
 def answering(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """The app's workers are that one."""
-    for module in (charts, frame, shown):
+    for module in ASKING:
         monkeypatch.setattr(module, "shared_desk", lambda: desk)
     return desk
 
@@ -35,7 +39,7 @@ def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder with orders for the workers, which are fake: what a strategy's run does."""
     monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
     desk = Desk(workers=1, target=fake_worker.main)
-    for module in (charts, frame, shown):
+    for module in ASKING:
         monkeypatch.setattr(module, "shared_desk", lambda: desk)
     yield tmp_path
     fake_worker.forget(tmp_path)
