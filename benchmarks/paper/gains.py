@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from benchmarks.drawing.sheet import Sheet
-from benchmarks.paper.findings import Findings
+from benchmarks.paper.findings import CHIP, Findings
 from benchmarks.paper.rows import ROWS
 
 STEPS = {"order": "lb", "full": "order"}
 """Ordering and instruction scheduling, each over the step before it."""
 MEANS = {"tvm": (11.15, 9.64), "astitch": (6.16, 6.28)}
 """Means of GraphTurbo over another compiler: the abstract's, and that of the bars."""
+TAKEN, EQUAL_BATCHES = "as taken", "cluster batch: GraphTurbo's"
+"""Names of switches."""
 
 
 def published_gains(step: str) -> dict[str, float]:
@@ -86,7 +88,22 @@ def _means_text(findings: Findings, chip: str) -> str:
                 f"{sum(known) / len(known):.2f}; the paper's abstract has {abstract}, its bars "
                 f"{bars}."
             )
+    equal = _at_equal_batches(findings, findings.ratios("full", "tvm", chip))
+    if equal is not None and chip == CHIP:
+        parts.append(f"With `tvm` at GraphTurbo's cluster batch its mean is {equal:.2f}.")
     return " ".join(parts)
+
+
+def _at_equal_batches(findings: Findings, ratios: Mapping[str, float]) -> float | None:
+    """Mean of the ratios, each over TVM at GraphTurbo's cluster batch; None if a row lacks it."""
+    found = []
+    for row, ratio in ratios.items():
+        rates = findings.switches.get(row, {})
+        taken, equal = (rates.get(name) for name in (TAKEN, EQUAL_BATCHES))
+        if not isinstance(taken, float) or not isinstance(equal, float):
+            return None
+        found.append(ratio * taken / equal)
+    return sum(found) / len(found) if found else None
 
 
 def _pair(ours: float | None, paper: float | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphturbo_core.comparison.compared_run import ComparedRun, RunChoices
 from graphturbo_core.comparison.figures import RunFigures
-from graphturbo_core.comparison.settings import differing_setting, fastest, model_count
+from graphturbo_core.comparison.settings import differing_setting, fastest, model_count, setting_of
 from graphturbo_core.report.verdict.verdict import is_same
 from graphturbo_core.units import format_bytes, format_count, format_percent, format_seconds
 from graphturbo_core.units import format_si as _si
@@ -195,4 +195,27 @@ def headline(runs: Sequence[ComparedRun]) -> str:
         return f"{names[0]} reaches {reached} of the lower bound's speed"
     ratio = _si(best.figures.throughput_per_s / slowest.figures.throughput_per_s)
     among = "" if len(runs) == 2 else f" of {len(runs)} runs"  # noqa: PLR2004
-    return f"{names[0]} is the fastest{among}: {ratio}× {names[1]}"
+    fair = _at_equal_batches(best, slowest, runs)
+    return f"{names[0]} is the fastest{among}: {ratio}× {names[1]}{fair}"
+
+
+def _at_equal_batches(best: ComparedRun, slowest: ComparedRun, runs: Sequence[ComparedRun]) -> str:
+    """The ratio at the cluster batch of the fastest run, where one of the runs gives it.
+
+    Elsewhere both cluster batches. Nothing if they are equal or if nothing else differs.
+    """
+    samples, others = best.figures.cluster_batch, slowest.figures.cluster_batch
+    if samples == others or _strategy(best) == _strategy(slowest):
+        return ""
+    for run in runs:
+        is_equal = run.figures.cluster_batch == samples and setting_of(run) == setting_of(best)
+        if is_equal and _strategy(run) == _strategy(slowest):
+            ratio = _si(best.figures.throughput_per_s / run.figures.throughput_per_s)
+            return f" ({ratio}× at a cluster batch of {samples:,} for both)"
+    return f" (cluster batches of {samples:,} and {others:,})"
+
+
+def _strategy(run: ComparedRun) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Strategy without its cluster batch, and options."""
+    options = run.choices.options if run.choices else {}
+    return run.figures.strategy.partition("@")[0], tuple(sorted(options.items()))

@@ -184,6 +184,23 @@ def test_the_sentence_above_the_picture() -> None:
     assert headline([a, made_up("tvm@2", 8e-3, model="mine")]) == "2 runs of 2 models"
 
 
+def test_the_sentence_names_unequal_cluster_batches() -> None:
+    """64 samples in 8, 1 and 4 ms: 8 times as fast, 4 times at a cluster batch of 16 for both."""
+    a = made_up("tvm@2", 8e-3, cluster_batch=2)
+    b = made_up("graphturbo@16", 1e-3, cluster_batch=16)
+    equal = made_up("tvm@16", 4e-3, cluster_batch=16)
+    unequal = "graphturbo@16 is the fastest: 8× tvm@2 (cluster batches of 16 and 2)"
+    assert headline([a, b]) == unequal
+    assert headline([a, b, equal]) == (
+        "graphturbo@16 is the fastest of 3 runs: 8× tvm@2 (4× at a cluster batch of 16 for both)"
+    )
+    with_options = with_choices(equal, options={"tvm.passes": "squares"})
+    assert headline([a, b, with_options]).endswith("(cluster batches of 16 and 2)")
+    other_chip = made_up("tvm@16", 4e-3, cluster_batch=16, profile="goya")
+    assert "cluster batches of 16 and 2" in headline([a, b, other_chip])
+    assert headline([a, made_up("tvm@16", 1e-3, cluster_batch=16)]).endswith(": 8× tvm@2")
+
+
 def with_choices(run: ComparedRun, **changed: object) -> ComparedRun:
     assert run.choices is not None
     return run.model_copy(update={"choices": run.choices.model_copy(update=changed)})

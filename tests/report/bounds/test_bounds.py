@@ -21,7 +21,7 @@ from graphturbo_core.semantics.cost import least_cycles_per_mac, matrix_cycles
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.registry import parse_strategy
-from tests.full import IS_FULL, SLOW
+from tests.full import SLOW
 from tests.models import graph_of, model_bytes
 from tests.report.bounds.random_schedules import file_of, random_schedule
 from tests.strategies.plans import make_plan
@@ -192,7 +192,7 @@ def test_moves_and_views_cost_no_cycles() -> None:
     assert load == EngineLoad(0, 0, ())
 
 
-EVERY_DAY, ALL = 200, 800 if IS_FULL else 500
+EVERY_DAY, ALL = 200, 2_000
 
 
 @pytest.mark.parametrize(

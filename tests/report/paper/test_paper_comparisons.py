@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -216,8 +217,12 @@ def test_sentences_name_what_is_not_reproduced(data: PaperData) -> None:
     assert text.endswith("Published above the bound of chip and model: C, E.")
     assert summary(TABLES[0], ()) == "The paper has no such row."
     assert headline(data) == (
-        "GraphTurbo is 7.74× as fast as TVM in simulation; the paper reports 11.15×"
+        "GraphTurbo is 7.74× as fast as TVM in simulation (6.51× at equal cluster batches); "
+        "the paper reports 11.15×"
     )
+    lacking = replace(data.configuration("A"), movers=())
+    fewer = replace(data, configurations=(lacking, *data.configurations[1:]))
+    assert "equal" not in headline(fewer)
     assert "over TVM 7.74 (abstract 11.15, bars 9.64)" in means_text(data)
 
 
