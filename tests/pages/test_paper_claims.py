@@ -1,17 +1,34 @@
-"""What README and docs/benchmarks.md say of the paper's rows is what docs/paper-rows.json has."""
+"""What pages say of the paper's rows is what docs/paper-rows.json and docs/paper.json have."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import prod
 from pathlib import Path
+
+import pytest
+
+from benchmarks.paper.breakdown import other_values
+from benchmarks.paper.findings import CHIP, OTHER_CHIP, read_findings
+from benchmarks.paper.results import Result
+from benchmarks.paper.rows import ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BENCHMARKS = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+ASSUMPTIONS = (ROOT / "docs" / "paper-assumptions.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+LIMITS = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+FINDINGS = read_findings(ROOT / "docs" / "paper.json")
+OPTIONS = tuple(f"{name}={value}".removeprefix("graphturbo.") for name, value in other_values())
+"""Each other value of an option of `graphturbo`, as the option table names it."""
+NONE = ""
 PAPER = json.loads((ROOT / "docs" / "paper-rows.json").read_text(encoding="utf-8"))
 WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+CLOCK_HZ = 1e9
+"""Of the paper's chip: rates of the option table are not rounded before."""
 
 
 def values(words: str) -> Mapping[str, float]:
@@ -50,3 +67,123 @@ def test_the_rows_that_an_order_of_instructions_might_reach_are_named() -> None:
     might = values("some order of the same instructions might reach it")
     reached = [row for row, share in might.items() if share >= 1]
     assert f"published gain, except perhaps on {' and '.join(reached)}." in BENCHMARKS
+
+
+def full(row: str, option: str = NONE, chip: str = CHIP) -> Result:
+    """The run of `graphturbo:full` on a row with one option changed."""
+    name, _, value = option.partition("=")
+    found = FINDINGS.find(row, "full", chip, [(f"graphturbo.{name}", value)] if option else ())
+    assert found is not None and not found.refused, (row, option, chip)
+    return found
+
+
+def rate(row: str, option: str = NONE) -> str:
+    """Samples per second, as a page has them."""
+    run = full(row, option)
+    return f"{run.batch * CLOCK_HZ / run.cycles:,.0f}"
+
+
+def shares(option: str) -> list[float]:
+    """Throughputs with an option over those without, row by row."""
+    return [full(row).cycles / full(row, option).cycles for row in ROWS]
+
+
+def mean(option: str) -> float:
+    """Geometric mean of an option's shares."""
+    return prod(shares(option)) ** (1 / len(ROWS))
+
+
+def hundredths(numbers: Iterable[float]) -> list[str]:
+    """Numbers as the option table has them."""
+    return [f"{each:.2f}" for each in numbers]
+
+
+def option_lines() -> list[list[str]]:
+    """Cells of the option table, line by line."""
+    (table,) = re.findall(r"^\| option \| A .*\n\|[-:|]+\n((?:\|.*\n)+)", ASSUMPTIONS, re.MULTILINE)
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+
+
+def test_the_option_table_has_the_taken_rates() -> None:
+    heading, *cells = option_lines()[0]
+    assert heading == "as taken, samples per second"
+    assert cells == [*(rate(row) for row in ROWS), ""]
+
+
+def test_the_option_table_has_a_line_for_every_option() -> None:
+    named = [name for line in option_lines()[1:] for name in re.findall(r"`(.+?)`", line[0])]
+    assert sorted(named) == sorted(OPTIONS)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_option_table_has_the_shares_of_an_option(option: str) -> None:
+    (cells,) = (line[1:] for line in option_lines() if f"`{option}`" in line[0])
+    assert cells == hundredths([*shares(option), mean(option)])
+
+
+def test_the_options_without_effect_are_named() -> None:
+    names = [option for option in OPTIONS if {*shares(option)} == {1}]
+    *most, last = (f"`{name}`" for name in names)
+    assert f"\n{', '.join(most)} and {last} change no cycle of any row;" in ASSUMPTIONS
+
+
+def test_the_options_that_are_faster_on_row_j_are_named() -> None:
+    gains = {option: shares(option)[-1] for option in OPTIONS}
+    faster = sorted((o for o in OPTIONS if gains[o] > 1.005), key=lambda o: -round(gains[o], 2))
+    *most, last = (f"`{option}` ({gains[option]:.2f})" for option in faster)
+    merged = [option for option in OPTIONS if len(full("J", option).pieces) < len(full("J").pieces)]
+    assert sorted(faster[: len(merged)]) == sorted(merged)
+    before, after = (len(full("J", option).pieces) for option in (NONE, merged[0]))
+    assert (
+        f"{WORDS[len(faster)]} options are faster than ours on row J: {', '.join(most)} and {last}."
+        f" With the first {WORDS[len(merged)].lower()}, its {before} groups become {after}."
+    ) in ASSUMPTIONS
+    assert {len(full("J", option).pieces) for option in merged} == {after}
+
+
+def test_the_option_with_a_higher_mean_is_named() -> None:
+    (higher,) = (option for option in OPTIONS if mean(option) > 1.0005)
+    changed = {row: share for row, share in zip(ROWS, shares(higher), strict=True) if share != 1}
+    assert (
+        f"{WORDS[1]} option has a higher geometric mean than ours: `{higher}` ({mean(higher):.2f})"
+    ) in ASSUMPTIONS
+    assert {*changed} == {"E", "J"}
+    assert (
+        f"It is faster on row J ({changed['J']:.2f}), slower on row E ({changed['E']:.2f}) and the "
+        "same on the other rows."
+    ) in ASSUMPTIONS
+
+
+def test_the_groups_and_rates_of_row_a_under_other_readings() -> None:
+    groups = {option: len(full("A", option).pieces) for option in (NONE, *OPTIONS)}
+    rates = {option: rate("A", option) for option in (NONE, *OPTIONS)}
+    none, largest, bound = "blocks=none", "merging=largest", "binding=literal"
+    same = [(groups[each], rates[each]) for each in (largest, "merging=any")]
+    assert same[0] == same[1]
+    assert (groups["merging=equal"], rates["merging=equal"]) == (groups[NONE], rates[NONE])
+    taken = f"{groups[NONE]} groups and {rates[NONE]}"
+    other = f"{groups[none]} groups and {rates[none]}"
+    assert (
+        f"they give {taken} images per second. The other readings give: `{none}` {other}; "
+        "`merging=equal` the same as rule 2; both together the same as `blocks=none`; "
+        f"`{largest}` and `merging=any` {groups[largest]} group and {rates[largest]}. Of the other "
+        f"choices, `{bound}` gives {groups[bound]} groups and {rates[bound]}."
+    ) in ASSUMPTIONS
+    assert groups[largest] == 1
+    one = f"one group and {rates[largest]}"
+    assert f"our reading gives {taken} images per second; others give {other}, or {one}" in README
+    assert (
+        f"other readings give {other} images per second (`graphturbo.{none}`) or {one} "
+        f"(`graphturbo.merging=any`) instead of {groups[NONE]} and {rates[NONE]}"
+    ) in COMMANDS
+
+
+def test_what_the_chip_with_10_mib_reaches() -> None:
+    reached = {row: full(row).cycles / full(row, chip=OTHER_CHIP).cycles for row in ROWS}
+    least, most = min(reached, key=reached.__getitem__), max(reached.values())
+    assert least == "G"
+    assert (
+        f"`graphturbo:full` reaches {reached[least]:.2f} to {most:.2f} of its throughput on "
+        f"`{CHIP}` over the paper's rows ({reached['B']:.2f} on BERT with 128 tokens, "
+        f"{reached[least]:.2f} on MobileNet-v2)"
+    ) in LIMITS
