@@ -38,7 +38,8 @@ class Tensor:
 
     `source` and `steps`: the weight of the file that a weight is a part of, and how to take the
     part; empty for a weight of the file. `joins`: the weights that one without numbers concatenates
-    along the leading axis.
+    along the leading axis. `is_folded`: import made it of an op. `repeats`: the weight of the file
+    that is each of its rows.
     """
 
     name: str
@@ -49,6 +50,8 @@ class Tensor:
     source: str = ""
     steps: tuple[WeightStep, ...] = ()
     joins: tuple[Tensor, ...] = ()
+    is_folded: bool = False
+    repeats: str = ""
 
     @property
     def elements(self) -> int:

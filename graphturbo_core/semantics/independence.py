@@ -22,10 +22,14 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
     before it. For graph inputs it must be within the piece. A softmax over the batch, statistics of
     a batch, a weight with a row per sample, or a slice of rows merged with the samples fail this
     check. An op that picks elements by indices with a row per sample counts as reading one sample
-    per row, if the index values confirm it. Linear in the reads and the indices.
+    per row, if the index values confirm it. Constants that import computed must have the same
+    numbers in both, where these are known. Linear in the reads, the indices and these numbers.
     """
     if len(whole.graph.ops) != len(part.graph.ops):
         return "the model has other ops for fewer samples"
+    changed = _changed_constant(whole.graph, part.graph)
+    if changed:
+        return f"constant {changed!r} depends on the batch"
     samples = _samples(whole.graph, part.graph)
     if samples is None:
         return "no input and output grow with the batch"
@@ -36,6 +40,28 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
         if found is not None:
             return found
     return None
+
+
+def _changed_constant(whole: Graph, part: Graph) -> str:
+    """A computed constant whose numbers, or first rows, differ; empty if there is none.
+
+    Integers are left out: sizes for a Reshape follow the batch.
+    """
+    for name, tensor in part.tensors.items():
+        other = whole.tensors.get(name)
+        if (
+            other is None
+            or not tensor.is_folded
+            or not tensor.dtype.startswith(("float", "bfloat"))
+        ):
+            continue
+        few, all_ = tensor.value, other.value
+        if few is None or all_ is None or few.shape[1:] != all_.shape[1:]:
+            continue
+        rows = all_[: len(few)] if few.ndim else all_
+        if not np.array_equal(few, rows, equal_nan=True):
+            return name
+    return ""
 
 
 def taken_as_sample_wise(sem: GraphSemantics) -> GraphSemantics:

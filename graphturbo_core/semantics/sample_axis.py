@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -80,6 +81,8 @@ def _grown_sources(old: Graph, new: Graph, batches: tuple[int, int]) -> list[str
 
 def _is_repeated(tensor: Tensor, before: Tensor | None) -> bool:
     """Whether all rows of a constant are the first one of the constant for the other batch."""
+    if tensor.repeats and before is not None and before.repeats == tensor.repeats:
+        return True
     first = (tensor if before is None else before).value
     if tensor.value is None or first is None:
         return False
@@ -94,7 +97,7 @@ def _follow(
     batches: tuple[int, int],
 ) -> None:
     one, op = pair
-    _check_values(old.graph, new.graph, pair)
+    _check_values(old.graph, new.graph, pair, found)
     for index, name in enumerate(op.outputs):
         if not name or not any(source in found for source in op.inputs):
             continue
@@ -122,10 +125,15 @@ def _has_own_rows(graph: Graph, op: Op, found: dict[str, Samples]) -> bool:
     return op.inputs[1] in found and graph.tensors[op.inputs[1]].kind is TensorKind.WEIGHT
 
 
-def _check_values(old: Graph, new: Graph, pair: tuple[Op, Op]) -> None:
-    """Check that constants of a computation equal those of the other batch."""
+def _check_values(
+    old: Graph, new: Graph, pair: tuple[Op, Op], found: Mapping[str, Samples]
+) -> None:
+    """Check that constants of a computation equal those of the other batch.
+
+    Those with a row per sample are in `found`: rule 1 has compared them.
+    """
     for name, other in zip(*(op.inputs for op in pair), strict=True):
-        if not name or name != other or pair[1].op_type in ("Reshape", "Expand"):
+        if not name or name != other or name in found or pair[1].op_type in ("Reshape", "Expand"):
             continue
         before, after = old.tensors[name].value, new.tensors[name].value
         if before is after or before is None or after is None:

@@ -23,9 +23,12 @@ def with_ops(
     return replace(graph, ops=ops, tensors=kept, notes=(*graph.notes, *notes))
 
 
-def as_weight(tensor: Tensor) -> Tensor:
-    """The tensor as a weight, with the same value."""
-    return Tensor(tensor.name, tensor.shape, tensor.dtype, TensorKind.WEIGHT, tensor.value)
+def as_weight(tensor: Tensor, repeats: str = "") -> Tensor:
+    """The result of an op as a weight, with the same value."""
+    kind = TensorKind.WEIGHT
+    return Tensor(
+        tensor.name, tensor.shape, tensor.dtype, kind, tensor.value, is_folded=True, repeats=repeats
+    )
 
 
 def fresh_name(wanted: str, *taken: Container[str]) -> str:

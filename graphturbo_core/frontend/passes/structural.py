@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphturbo_core.frontend.passes.rewrite import as_weight, bypass, with_ops
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 
@@ -102,10 +104,21 @@ def fold_weight_ops(graph: Graph) -> Graph:
         if not _is_weight_op(op, sources):
             kept.append(op)
             continue
-        folded |= {name: as_weight(graph.tensors[name]) for name in op.outputs if name}
+        rows = _repeated(op, sources)
+        folded |= {name: as_weight(graph.tensors[name], rows) for name in op.outputs if name}
         if all(source.value is not None for source in sources):
             notes.append(f"{op.name}: a constant result that is not computed; its values are lost")
     return with_ops(graph, kept, folded, notes)
+
+
+def _repeated(op: Op, sources: Sequence[Tensor]) -> str:
+    """The weight of the file that an Expand makes each row of its result; empty if there is none.
+
+    A weight that was computed at import may depend on the number of rows.
+    """
+    data = sources[0]
+    is_row = data.shape[:1] == (1,) and not data.is_folded
+    return data.name if op.op_type == "Expand" and is_row else ""
 
 
 def _is_weight_op(op: Op, sources: list[Tensor]) -> bool:

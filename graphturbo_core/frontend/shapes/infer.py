@@ -6,7 +6,7 @@ is computed from shapes is static, and every refusal names its op.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -40,6 +40,10 @@ Inferred = dict[tuple[object, ...], tuple[tuple[tuple[int, ...], str], ...]]
 """Cache: shapes and element types of outputs, by all inputs of inference."""
 _SMALL_FLOAT_ELEMENTS = 16
 """Largest floating constants passed to inference (Resize's scales, Range's ends)."""
+
+MOST_REPEATED = 2**24
+"""Most elements of a constant that repeats few numbers (our choice: classes or positions of a
+transformer for some thousand samples)."""
 
 
 @dataclass(frozen=True)
@@ -315,14 +319,24 @@ def _value(
         return read_only(np.array(sources[0].elements, dtype=np.int64))
     sized = (output, *sources) if op.op_type in PRODUCTS else (output,)
     is_small = all(tensor.elements <= limits.max_elements_value_propagation for tensor in sized)
-    if op.op_type not in EVALUATORS or not (is_small or op.op_type in VIEWS):
+    is_view = op.op_type in VIEWS or _is_small_view(op, sources, output, limits)
+    if op.op_type not in EVALUATORS or not (is_small or is_view):
         return None
     needed = sources[:1] if op.op_type in FIRST_ONLY else sources
     arrays = [tensor.value for tensor in needed if tensor.value is not None]
     wanted = 1 if op.op_type in FIRST_ONLY else len(op.inputs)
     if len(arrays) < wanted or not arrays or "string" in {t.dtype for t in sources}:
         return None
+    if not is_small and op.op_type in VIEWS and 0 in arrays[0].strides:
+        return None  # a reshape of repeated numbers is no view
     return _evaluated(op, arrays, output)
+
+
+def _is_small_view(op: Op, sources: Sequence[Tensor], output: Tensor, limits: Limits) -> bool:
+    """Whether an Expand repeats few numbers: its result needs no memory of its own."""
+    most = limits.max_elements_value_propagation
+    is_short = sources[0].elements <= most and output.elements <= MOST_REPEATED
+    return op.op_type == "Expand" and is_short
 
 
 def _shape_value(op: Op, source: Tensor) -> np.ndarray:
