@@ -48,18 +48,13 @@ def _changed_constant(whole: Graph, part: Graph) -> str:
     Integers are left out: sizes for a Reshape follow the batch.
     """
     for name, tensor in part.tensors.items():
+        few = tensor.value if tensor.is_folded and "float" in tensor.dtype else None
         other = whole.tensors.get(name)
-        if (
-            other is None
-            or not tensor.is_folded
-            or not tensor.dtype.startswith(("float", "bfloat"))
-        ):
+        many = None if other is None else other.value
+        if few is None or many is None or few.shape[1:] != many.shape[1:]:
             continue
-        few, all_ = tensor.value, other.value
-        if few is None or all_ is None or few.shape[1:] != all_.shape[1:]:
-            continue
-        rows = all_[: len(few)] if few.ndim else all_
-        if not np.array_equal(few, rows, equal_nan=True):
+        rows = many[: len(few)] if few.ndim else many
+        if not np.array_equal(few, rows, equal_nan=few.dtype.kind == "f"):
             return name
     return ""
 

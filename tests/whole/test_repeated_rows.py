@@ -83,3 +83,10 @@ def test_repeated_numbers_need_no_memory_and_are_not_copied() -> None:
     many = helper.make_node("Expand", ["token", "shape"], ["many"])
     data = classed(many, row="many", op_type="Reshape")
     assert imported(data, ImportOptions("classed", BATCH)).tensors["rows"].value is None
+
+
+def test_an_op_without_inputs_is_imported() -> None:
+    """It repeats nothing."""
+    random = helper.make_node("RandomNormal", [], ["random"], shape=[1, 1, WIDTH])
+    graph = imported(classed(random, row="random"), ImportOptions("classed", BATCH))
+    assert [op.op_type for op in graph.ops] == ["RandomNormal", "Expand", "Concat", "Relu"]

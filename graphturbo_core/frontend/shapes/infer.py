@@ -334,9 +334,9 @@ def _value(
 
 def _is_small_view(op: Op, sources: Sequence[Tensor], output: Tensor, limits: Limits) -> bool:
     """Whether an Expand repeats few numbers: its result needs no memory of its own."""
-    most = limits.max_elements_value_propagation
-    is_short = sources[0].elements <= most and output.elements <= MOST_REPEATED
-    return op.op_type == "Expand" and is_short
+    if op.op_type != "Expand" or output.elements > MOST_REPEATED:
+        return False
+    return sources[0].elements <= limits.max_elements_value_propagation
 
 
 def _shape_value(op: Op, source: Tensor) -> np.ndarray:
