@@ -14,6 +14,8 @@ from benchmarks.paper.breakdown import other_values
 from benchmarks.paper.findings import CHIP, OTHER_CHIP, read_findings
 from benchmarks.paper.results import Result
 from benchmarks.paper.rows import ROWS
+from graphturbo_core.report.paper.data import read_paper
+from graphturbo_core.report.paper.sentences import mean_at_equal_batches
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,7 +27,9 @@ FINDINGS = read_findings(ROOT / "docs" / "paper.json")
 OPTIONS = tuple(f"{name}={value}".removeprefix("graphturbo.") for name, value in other_values())
 """Each other value of an option of `graphturbo`, as the option table names it."""
 NONE = ""
-PAPER = json.loads((ROOT / "docs" / "paper-rows.json").read_text(encoding="utf-8"))
+ROWS_FILE = ROOT / "docs" / "paper-rows.json"
+PAPER = json.loads(ROWS_FILE.read_text(encoding="utf-8"))
+PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
 WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 CLOCK_HZ = 1e9
 """Of the paper's chip: rates of the option table are not rounded before."""
@@ -67,6 +71,11 @@ def test_the_rows_that_an_order_of_instructions_might_reach_are_named() -> None:
     might = values("some order of the same instructions might reach it")
     reached = [row for row, share in might.items() if share >= 1]
     assert f"published gain, except perhaps on {' and '.join(reached)}." in BENCHMARKS
+
+
+def test_page_and_app_have_one_mean_at_equal_cluster_batches() -> None:
+    mean_of_app = mean_at_equal_batches(read_paper(ROWS_FILE.read_bytes(), ROWS_FILE.name))
+    assert f"With `tvm` at GraphTurbo's cluster batch its mean is {mean_of_app:.2f}." in PAGE
 
 
 def full(row: str, option: str = NONE, chip: str = CHIP) -> Result:

@@ -163,13 +163,15 @@ class ScriptedSearch(ios.IosScheduler):
         tried[made[0]] = ios.IosTrial(cycles, self.unused, {}, frozenset(), 0, self.instructions)
 
 
-def scripted(simulated: list[int], instructions: int = 1) -> tuple[bool, int]:
+def scripted(
+    simulated: list[int], instructions: int = 1, budget: int = ios.Ios().instructions
+) -> tuple[bool, int]:
     """Whether a pruning with such schedules helps, and how many it simulated.
 
-    The layers in turn take 100 cycles, greedy stages 50.
+    The layers in turn take 100 cycles, greedy stages 50. `instructions`: of each plan.
     """
     plan = planned("sequential", 4)
-    strategy = ios.Ios(trials=len(simulated))
+    strategy = ios.Ios(trials=len(simulated), instructions=budget)
     target = target_of(strategy, PlanTask(plan.semantics, plan.hardware, "fp16", {}))
     search = ScriptedSearch(
         strategy, target, strategy.kernels(target),
@@ -205,6 +207,8 @@ def test_a_pruning_ends_after_long_simulations() -> None:
     assert scripted([99, 98, 97], half - 1) == (True, 3)
     assert scripted([99, 98, 97], half) == (True, 2)
     assert scripted([99, 98, 97], 9 * half) == (True, 1)
+    assert scripted([99, 98, 97], 9 * half, 40 * half) == (True, 3)
+    assert scripted([99, 98, 97], 5, budget=10) == (True, 2)
 
 
 def test_a_block_with_too_many_stages_is_scheduled_greedily() -> None:
