@@ -41,6 +41,8 @@ def test_others(): pass
 """
 NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """But the one that is asked for: they take longer to import than the tests to run."""
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""A file of the same second and length as the one before would run as that one."""
 
 
 @pytest.fixture
@@ -63,7 +65,8 @@ def project(tmp_path: Path) -> Path:
 
 def run(folder: Path, mode: str, *arguments: str) -> dict[str, int]:
     """Numbers of a pytest run on a project in a process of its own, by word: passed, failed …"""
-    environment = {**os.environ, **NO_PLUGINS, VARIABLE: mode, "PYTHONPATH": f"{ROOT}"}
+    own = {VARIABLE: mode, "PYTHONPATH": f"{ROOT}"}
+    environment = {**os.environ, **NO_PLUGINS, **NO_BYTECODE, **own}
     command = [sys.executable, "-m", "pytest", "-p", "xdist", "--import-mode=importlib"]
     done = subprocess.run(
         [*command, "-o", f"pythonpath={folder}", *arguments],
@@ -74,7 +77,9 @@ def run(folder: Path, mode: str, *arguments: str) -> dict[str, int]:
 
 
 def write(path: Path, text: str) -> None:
+    """All files are of one second, as they are on a fast machine."""
     path.write_text(text, encoding="utf-8")
+    os.utime(path, (10**9, 10**9))
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
