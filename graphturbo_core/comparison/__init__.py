@@ -6,6 +6,7 @@
 - `compared_run.py`: a run of a comparison: choices, figures, name, note.
 - `comparison_file.py`: `compare.json`, read and written.
 - `settings.py`: runs that share model, chip, batch and number format.
+- `equal_batches.py`: the ratio of two runs at equal cluster batches.
 - `grouping.py`: layers that two runs group differently.
 - `layer_plans.py`: what a run's plan decides of each layer.
 - `plan_changes.py`: what differs in each layer between two plans of one model.

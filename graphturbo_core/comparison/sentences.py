@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.comparison.compared_run import ComparedRun, RunChoices
+from graphturbo_core.comparison.equal_batches import EqualRatio, are_like, equal_ratio
 from graphturbo_core.comparison.figures import RunFigures
-from graphturbo_core.comparison.settings import differing_setting, fastest, model_count, setting_of
+from graphturbo_core.comparison.settings import differing_setting, fastest, model_count, slowest_of
 from graphturbo_core.report.verdict.verdict import is_same
 from graphturbo_core.units import format_bytes, format_count, format_percent, format_seconds
 from graphturbo_core.units import format_si as _si
@@ -87,10 +88,13 @@ def _texts(pairs: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in pairs.items())
 
 
-def figure_sentences(a: ComparedRun, b: ComparedRun) -> tuple[str, ...]:
+def figure_sentences(
+    a: ComparedRun, b: ComparedRun, others: Sequence[ComparedRun] = (), why_not: str = ""
+) -> tuple[str, ...]:
     """Time, DRAM bytes, memory peaks, kernels, pieces and busy shares of B against A.
 
-    Of two models, or sizes of one, nothing is compared.
+    Of two models, or sizes of one, nothing is compared. `others`: runs one of which may give the
+    ratio at equal cluster batches. `why_not`: why none does.
     """
     first, second = a.figures, b.figures
     if model_count((a, b)) > 1:
@@ -112,7 +116,8 @@ def figure_sentences(a: ComparedRun, b: ComparedRun) -> tuple[str, ...]:
         for words, value, text in rows
         if not is_same(value(first), value(second))
     ]
-    return (_speed(first, second), _traffic(first, second), *shown)
+    fair = () if are_like(a, b) else (_fair_speed(a, b, equal_ratio(a, b, others), why_not),)
+    return (_speed(first, second), *fair, _traffic(first, second), *shown)
 
 
 def _samples(figures: RunFigures) -> int:
@@ -132,6 +137,17 @@ def _speed(a: RunFigures, b: RunFigures) -> str:
     if ratio > 1:
         return f"B is {_si(ratio)}x as fast as A ({times}{per_sample})."
     return f"B is slower: it reaches {format_percent(ratio)} of A's speed ({times}{per_sample})."
+
+
+def _fair_speed(a: ComparedRun, b: ComparedRun, found: EqualRatio | None, why_not: str) -> str:
+    """The speed at equal cluster batches, or both of them and why it is not known."""
+    if found is None:
+        rest = f"; {why_not}" if why_not else ""
+        return f"The cluster batches of A and B are {_cluster_batches(a, b)}{rest}."
+    both = f"At a cluster batch of {found.samples:,} for both, B"
+    if found.ratio >= 1 or is_same(found.ratio, 1.0):
+        return f"{both} is {_si(found.ratio)}x as fast as A."
+    return f"{both} reaches {format_percent(found.ratio)} of A's speed."
 
 
 def _traffic(a: RunFigures, b: RunFigures) -> str:
@@ -176,16 +192,18 @@ def _ratio(a: float, b: float) -> str:
     return f" ({_si(b / a)}x as much)" if b > a else f" ({_si(a / b)}x less)"
 
 
-def headline(runs: Sequence[ComparedRun]) -> str:
+def headline(
+    runs: Sequence[ComparedRun], others: Sequence[ComparedRun] = (), why_not: str = ""
+) -> str:
     """The sentence above the picture: the fastest run, and against which other by how much.
 
-    Runs of several models have no common speed.
+    Runs of several models have no common speed. `others`, `why_not`: as in `figure_sentences`.
     """
     models = model_count(runs)
     if models > 1:
         return f"{len(runs)} runs of {models} models"
     best = fastest(runs)
-    slowest = min(runs, key=lambda run: run.figures.throughput_per_s)
+    slowest = slowest_of(runs)
     apart = dict(zip((run.key for run in runs), differing_setting(runs), strict=True))
     names = [
         f"{run.name} ({apart[run.key]})" if apart[run.key] else run.name for run in (best, slowest)
@@ -195,27 +213,25 @@ def headline(runs: Sequence[ComparedRun]) -> str:
         return f"{names[0]} reaches {reached} of the lower bound's speed"
     ratio = _si(best.figures.throughput_per_s / slowest.figures.throughput_per_s)
     among = "" if len(runs) == 2 else f" of {len(runs)} runs"  # noqa: PLR2004
-    fair = _at_equal_batches(best, slowest, runs)
+    found = equal_ratio(slowest, best, (*runs, *others))
+    fair = _at_equal_batches(best, slowest, found, why_not)
     return f"{names[0]} is the fastest{among}: {ratio}× {names[1]}{fair}"
 
 
-def _at_equal_batches(best: ComparedRun, slowest: ComparedRun, runs: Sequence[ComparedRun]) -> str:
-    """The ratio at the cluster batch of the fastest run, where one of the runs gives it.
+def _at_equal_batches(
+    best: ComparedRun, slowest: ComparedRun, found: EqualRatio | None, why_not: str
+) -> str:
+    """The ratio at equal cluster batches in brackets; nothing for like runs.
 
-    Elsewhere both cluster batches. Nothing if they are equal or if nothing else differs.
+    Without it, both cluster batches and why there is none.
     """
-    samples, others = best.figures.cluster_batch, slowest.figures.cluster_batch
-    if samples == others or _strategy(best) == _strategy(slowest):
+    if are_like(best, slowest):
         return ""
-    for run in runs:
-        is_equal = run.figures.cluster_batch == samples and setting_of(run) == setting_of(best)
-        if is_equal and _strategy(run) == _strategy(slowest):
-            ratio = _si(best.figures.throughput_per_s / run.figures.throughput_per_s)
-            return f" ({ratio}× at a cluster batch of {samples:,} for both)"
-    return f" (cluster batches of {samples:,} and {others:,})"
+    if found is not None:
+        return f" ({_si(found.ratio)}× at a cluster batch of {found.samples:,} for both)"
+    both = f"cluster batches of {_cluster_batches(best, slowest)}"
+    return f" ({both}; {why_not})" if why_not else f" ({both})"
 
 
-def _strategy(run: ComparedRun) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Strategy without its cluster batch, and options."""
-    options = run.choices.options if run.choices else {}
-    return run.figures.strategy.partition("@")[0], tuple(sorted(options.items()))
+def _cluster_batches(*runs: ComparedRun) -> str:
+    return " and ".join(format_count(run.figures.cluster_batch) for run in runs)

@@ -122,3 +122,8 @@ def _digest(what: str, text: str) -> str:
 def fastest(runs: Sequence[ComparedRun]) -> ComparedRun:
     """The run with most samples per second; of equal ones the first."""
     return max(runs, key=lambda run: run.figures.throughput_per_s)
+
+
+def slowest_of(runs: Sequence[ComparedRun]) -> ComparedRun:
+    """The run with fewest samples per second; of equal ones the first."""
+    return min(runs, key=lambda run: run.figures.throughput_per_s)

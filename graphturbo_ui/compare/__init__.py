@@ -9,6 +9,7 @@
 - `waterfall.py`: the ladder gb, lb, order, full, best beside the paper's.
 - `run_table.py`: rows of the table.
 - `parts.py`: the page's widgets: toolbar, table, actions, files.
+- `equal_run.py`: the run that gives a ratio at equal cluster batches, computed beside.
 - `pair.py`: one or two ticked runs: names, notes, Explore, what differs.
 - `plan_diff.py`: the plans of two ticked runs over one graph.
 - `turning.py`, `turn.js`: to Explore with the session.

@@ -10,7 +10,8 @@ from graphturbo_core.comparison.compared_run import MAX_NAME, MAX_NOTE, Compared
 from graphturbo_core.comparison.grouping import is_one_model
 from graphturbo_core.comparison.sentences import choice_changes, figure_sentences
 from graphturbo_core.units import counted
-from graphturbo_ui.compare import again, plan_diff
+from graphturbo_ui.compare import again, equal_run, plan_diff
+from graphturbo_ui.compare.equal_run import Beside
 from graphturbo_ui.compare.run_table import grouping_rows
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.session import compared, reopening
@@ -35,9 +36,12 @@ def act_on(picked: Sequence[ComparedRun]) -> Runs:
         _words(picked[0])
     if len(picked) != PAIR:
         plan_diff.let_go()
+        equal_run.let_go_of_pair()
         return {}
-    _differences(*picked)
-    return plan_diff.draw(picked)
+    a, b = picked
+    beside = equal_run.of_pair(a, b)
+    _differences(a, b, beside)
+    return {**beside.pending, **plan_diff.draw(picked)}
 
 
 def _button(label: str, key: str, icon: str, act: object, *args: object) -> None:
@@ -75,7 +79,7 @@ def _words(run: ComparedRun) -> None:
     )  # fmt: skip
 
 
-def _differences(a: ComparedRun, b: ComparedRun) -> None:
+def _differences(a: ComparedRun, b: ComparedRun, beside: Beside) -> None:
     """Choices and figures in sentences; layers that are grouped differently as a table."""
     names = [safe_text(run.name, Sink.HTML) for run in (a, b)]
     st.html(f'<h2 class="compare-title">What differs: A {names[0]}, B {names[1]}</h2>')
@@ -83,7 +87,7 @@ def _differences(a: ComparedRun, b: ComparedRun) -> None:
     with words:
         sentences = [change.sentence() for change in choice_changes(a, b)]
         _list("Choices", sentences or ["All choices are the same."])
-        _list("Figures", figure_sentences(a, b))
+        _list("Figures", figure_sentences(a, b, beside.runs, beside.why_not))
     with groups:
         _groupings(a, b)
 

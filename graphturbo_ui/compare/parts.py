@@ -14,7 +14,7 @@ from graphturbo_core.comparison.ladder import ladders
 from graphturbo_core.comparison.sentences import headline
 from graphturbo_core.comparison.settings import shared_setting
 from graphturbo_core.units import counted
-from graphturbo_ui.compare import adding, plan_diff, waterfall
+from graphturbo_ui.compare import adding, equal_run, plan_diff, waterfall
 from graphturbo_ui.compare.pair import act_on
 from graphturbo_ui.compare.picture import picture_html
 from graphturbo_ui.compare.plan_rows import wanted_by_plan
@@ -43,15 +43,17 @@ MORE: tuple[tuple[str, str, Callable[[Choices], list[WantedRun]], str], ...] = (
 )  # fmt: skip
 
 
-def head(runs: Sequence[ComparedRun]) -> None:
-    """The sentence above the picture, and what all runs share."""
+def head(runs: Sequence[ComparedRun]) -> Runs:
+    """The sentence above the picture, and what all runs share; runs that the sentence waits for."""
     st.html(STYLE)
-    title = headline(runs) if runs else EMPTY
+    beside = equal_run.of_headline(runs)
+    title = headline(runs, beside.runs, beside.why_not) if runs else EMPTY
     below = shared_setting(runs) if runs else ""
     st.html(
         f'<div class="compare-head"><h1>{safe_text(title, Sink.HTML, 200)}</h1>'
         f"<p>{safe_text(below, Sink.HTML, 300)}</p></div>"
     )
+    return beside.pending
 
 
 def toolbar(choices: Choices, runs: Sequence[ComparedRun]) -> None:
@@ -163,4 +165,5 @@ def table(runs: Sequence[ComparedRun]) -> Runs:
             "Click a heading to sort."
         )
     plan_diff.let_go()
+    equal_run.let_go_of_pair()
     return {}

@@ -37,7 +37,7 @@ def page_to(explore: StreamlitPage) -> Callable[[Choices], None]:
 def _draw(choices: Choices) -> None:
     runs = compared.comparison().runs
     with st.container(key="compare_presenting" if state.is_presenting() else "compare_page"):
-        parts.head(runs)
+        beside = parts.head(runs)
         if not state.is_presenting():
             parts.toolbar(choices, runs)
         place = st.empty()
@@ -52,4 +52,4 @@ def _draw(choices: Choices) -> None:
         with st.container():
             pending = parts.presented_pair(runs) if state.is_presenting() else parts.table(runs)
     collecting.wait(place)
-    plan_diff.finish(pending)
+    plan_diff.finish({**beside, **pending})

@@ -37,6 +37,7 @@ SHARED = {
 """Choices that A and B of Explore have in common, with their words."""
 OPEN_KEY = "compared_opens"
 FILE_NAME = "profile.yaml"
+SAVED = "A saved report does not name the model's file and all choices."
 MAX_SIZE = 2**31 - 1
 """Largest size of a model's dimension that the bar takes."""
 
@@ -54,7 +55,7 @@ def reopened(runs: Sequence[ComparedRun]) -> Reopened:
     """Whether these runs (one or two) can be A and B of Explore, and with which files."""
     kept = _resolved(runs)
     if len(kept) < len(runs):
-        return Reopened(why_not="A saved report does not name the model's file and all choices.")
+        return Reopened(why_not=SAVED)
     differing = dict.fromkeys(
         words
         for name, words in SHARED.items()
@@ -87,7 +88,7 @@ def _files_of(choices: RunChoices) -> Reopened:
 def why_not_again(run: ComparedRun) -> str:
     """Why a row cannot be computed again; empty where it can."""
     if run.choices is None:
-        return "A saved report does not name the model's file and all choices."
+        return SAVED
     return _files_of(run.choices).why_not
 
 
@@ -106,11 +107,15 @@ def wanted_again(run: ComparedRun) -> WantedRun:
 
 def asked(run: ComparedRun) -> tuple[RunRequest, Source] | str:
     """The request of a run with its source, with files to take away; or why there is none here."""
-    choices, why_not = run.choices, why_not_again(run)
-    if choices is None or why_not:
-        return why_not
-    source = _source(choices, _files_of(choices).model)
-    return replace(choices.request(), emit=ALWAYS_EMITTED), source
+    return SAVED if run.choices is None else asked_with(run.choices)
+
+
+def asked_with(choices: RunChoices) -> tuple[RunRequest, Source] | str:
+    """The same of choices that no run need have."""
+    found = _files_of(choices)
+    if found.why_not:
+        return found.why_not
+    return replace(choices.request(), emit=ALWAYS_EMITTED), _source(choices, found.model)
 
 
 def _source(choices: RunChoices, model: str) -> Source:

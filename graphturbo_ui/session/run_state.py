@@ -23,6 +23,8 @@ REWRITES = "rewrites"
 """Query name of the switch that adds the rewrite searches to Schedulers."""
 PAIR_NAME, ONLY = "pair", "changed"
 """Query names of the two runs of the plan diff, and of its toggle."""
+EQUAL_PLACES = ("headline", "pair")
+"""Sentences of Compare that give a ratio at equal cluster batches."""
 
 
 def visitor() -> Visitor:
@@ -110,6 +112,12 @@ def plan_diff(key: str) -> Visitor:
     return found
 
 
+def equal_runs(place: str) -> Visitor:
+    """Who waits on Compare for a run at an equal cluster batch; `place`: one of EQUAL_PLACES."""
+    found: Visitor = st.session_state.setdefault(f"equal_visitor_{place}", Visitor())
+    return found
+
+
 def want_plans() -> None:
     """Cancelled runs of the plan diff are wanted again."""
     for key in query.RUN_KEYS:
@@ -124,9 +132,10 @@ def pair_query() -> list[tuple[str, str]]:
 def visitors_of(run: Run) -> tuple[Visitor, ...]:
     """As whom this session waits for a run: A and B, those beside them, and those of pages."""
     plans = (plan_diff(key) for key in query.RUN_KEYS)
+    equal = (equal_runs(place) for place in EQUAL_PLACES)
     own = (
         visitor(), beside(), changed_chip(), searched(), lecture(),
-        *compared().visitors_of(run), *schedulers().visitors_of(run), *plans,
+        *compared().visitors_of(run), *schedulers().visitors_of(run), *plans, *equal,
     )  # fmt: skip
     return tuple(each for each in own if each in run.visitors) or (visitor(),)
 

@@ -8,6 +8,7 @@ from benchmarks.paper.rows import LEVELS as ROW_LEVELS
 from benchmarks.paper.rows import ROWS
 from graphturbo_core.comparison import published
 from graphturbo_core.comparison.compared_run import ComparedRun
+from graphturbo_core.comparison.equal_batches import missing_choices
 from graphturbo_core.comparison.grouping import grouping_changes, groups_text, layers_text
 from graphturbo_core.comparison.ladder import ladders
 from graphturbo_core.comparison.published import LEVELS, published_steps
@@ -199,6 +200,55 @@ def test_the_sentence_names_unequal_cluster_batches() -> None:
     other_chip = made_up("tvm@16", 4e-3, cluster_batch=16, profile="goya")
     assert "cluster batches of 16 and 2" in headline([a, b, other_chip])
     assert headline([a, made_up("tvm@16", 1e-3, cluster_batch=16)]).endswith(": 8× tvm@2")
+
+
+def test_a_sentence_gives_the_speed_at_equal_cluster_batches() -> None:
+    """64 samples in 8 ms at 2, in 1 and 4 ms at 16, in 16 ms at 2."""
+    a = made_up("tvm@2", 8e-3, cluster_batch=2)
+    b = made_up("graphturbo@16", 1e-3, cluster_batch=16)
+    at_16 = made_up("tvm@16", 4e-3, cluster_batch=16)
+    b_at_2 = made_up("graphturbo@2", 16e-3, cluster_batch=2)
+    assert figure_sentences(a, b)[1] == "The cluster batches of A and B are 2 and 16."
+    assert figure_sentences(a, b, (), "it waits")[1] == (
+        "The cluster batches of A and B are 2 and 16; it waits."
+    )
+    assert figure_sentences(a, b, (at_16,))[1] == (
+        "At a cluster batch of 16 for both, B is 4x as fast as A."
+    )
+    assert figure_sentences(b, a, (at_16,))[1] == (
+        "At a cluster batch of 16 for both, B reaches 25 % of A's speed."
+    )
+    assert figure_sentences(a, b, (b_at_2,))[1] == (
+        "At a cluster batch of 2 for both, B reaches 50 % of A's speed."
+    )
+    assert figure_sentences(a, b, (b_at_2, at_16))[1].startswith("At a cluster batch of 16")
+
+
+def test_the_run_that_gives_the_speed_at_equal_cluster_batches() -> None:
+    """A's strategy at B's cluster batch; B's at A's where A is a search or has a plan."""
+    a = made_up("tvm@2", 8e-3, cluster_batch=2)
+    b = made_up("graphturbo@16", 1e-3, cluster_batch=16)
+    search = made_up("best", 1e-3, cluster_batch=8)
+    planned = with_choices(b, plan="plan: 1")
+
+    def wanted(first: ComparedRun, second: ComparedRun) -> str | None:
+        found = missing_choices(first, second)
+        return found and found.strategy
+
+    assert wanted(a, b) == "tvm@16"
+    assert wanted(b, a) == "graphturbo@2"
+    assert wanted(search, a) == "tvm@8"
+    assert wanted(a, search) == "tvm@8"
+    assert wanted(planned, a) == "tvm@16"
+    assert wanted(planned, search) is None
+    assert wanted(search, made_up("best", 1e-3, cluster_batch=4)) is None
+    assert wanted(a, made_up("tvm@16", 1e-3, cluster_batch=16)) is None
+    assert wanted(made_up("none@2", 1e-3, cluster_batch=2), b) == "graphturbo@2"
+    kept = with_choices(a, options={"tvm.passes": "squares"}, skip_passes=("fold",))
+    found = missing_choices(kept, b)
+    assert found is not None
+    assert kept.choices is not None
+    assert found == kept.choices.model_copy(update={"strategy": "tvm@16"})
 
 
 def with_choices(run: ComparedRun, **changed: object) -> ComparedRun:
