@@ -17,7 +17,9 @@ from graphturbo_ui.text import Sink, safe_text
 
 NO_ROWS = "no row passes the filters"
 NO_EFFECTS = "nothing was changed one at a time for this step"
-ROW_PX, FRAME_PX, BAR_PX = 31, 80, 26
+ROW_PX, TWO_LINES_PX, FRAME_PX, BAR_PX = 31, 38, 80, 26
+LEGEND_PX = 22
+"""Height of a legend of one line within the picture."""
 RATIO_PX = 64
 """Right of the plot: ours over the published number."""
 LABEL_PX = 11
@@ -34,6 +36,8 @@ STEPS: Sequence[tuple[float, Sequence[float]]] = (
     (inf, (1,)),
 )
 """Below so many decades, the ticks of a decade."""
+MOST_DECADES = 4
+"""Above so many, every second tick has a number: all of them have no room on a phone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,9 @@ def dot_figure(
         tickvals=places, ticktext=[_label(each) for each in rows],
         range=[len(rows) - 0.5, -0.5], showgrid=False, zeroline=False,
     )  # fmt: skip
+    row_px = TWO_LINES_PX if any(each.under for each in rows) else ROW_PX
     figure.update_layout(
-        height=ROW_PX * max(len(rows), 1) + FRAME_PX,
+        height=row_px * max(len(rows), 1) + FRAME_PX,
         margin={"l": 8, "r": RATIO_PX, "t": 26, "b": 4},
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
         clickmode="event+select",
@@ -77,13 +82,38 @@ def dot_figure(
     return figure
 
 
+def with_legend_above(figure: go.Figure, theme: str) -> tuple[str, go.Figure]:
+    """HTML of the legend, and the figure without it: a legend within takes rows' room on a phone.
+
+    The figure is changed in place.
+    """
+    marks = (
+        ("hollow", PUBLISHED_COLOUR),
+        ("filled", OURS_COLOUR[theme]),
+        ("line", CAPACITY_COLOUR),
+    )
+    shown = "".join(
+        f'<span><i class="{mark}" style="color: {colour}"></i>{trace.name}</span>'
+        for (mark, colour), trace in zip(marks, figure.data, strict=True)
+        if trace.showlegend is not False
+    )
+    figure.update_layout(
+        showlegend=False, margin_t=4, height=figure.layout.height - LEGEND_PX,
+    )  # fmt: skip
+    return f'<div class="paper-legend">{shown}</div>', figure
+
+
 def _axis(rows: Sequence[DotRow], table: PaperTable) -> dict[str, object]:
     """The axis of numbers: percent from 0 to 100, else logarithmic with ticks to count by."""
     if not table.is_log:
         return {"range": [0, 100]}
     numbers = [number for each in rows for number in (each.row.published, each.row.ours)]
     found = ticks(min(numbers, default=1.0), max(numbers, default=10.0))
-    texts = [format_si(tick).replace(" ", "") for tick in found]
+    every = 2 if log10(found[-1] / found[0]) > MOST_DECADES else 1
+    texts = [
+        "" if place % every else format_si(tick).replace(" ", "")
+        for place, tick in enumerate(found)
+    ]
     return {"type": "log", "tickvals": found, "ticktext": texts}
 
 
@@ -215,7 +245,7 @@ def tornado_figure(found: Tornado, theme: str = "light") -> go.Figure:
             y=1, yref="paper", yanchor="bottom",
         )  # fmt: skip
     figure.update_xaxes(
-        type="log", title_text="our throughput over that as taken (ratio)", range=_ends(found),
+        type="log", title_text="our throughput (as taken: 1)", range=_ends(found),
         tickvals=TICKS, ticktext=[f"{tick:g}" for tick in TICKS],
     )  # fmt: skip
     figure.update_yaxes(
@@ -237,8 +267,10 @@ def tornado_figure(found: Tornado, theme: str = "light") -> go.Figure:
 
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 50)
 """Of the axis of ratios."""
-LABEL_ROOM = 0.09
+LABEL_ROOM = 0.17
 """Of the axis at both ends, in decades: for the texts beside the bars."""
+OWN_OPTIONS = "graphturbo."
+"""Beginning of options that a label leaves out; the pointer shows it."""
 
 
 def _ends(found: Tornado) -> list[float]:
@@ -249,7 +281,8 @@ def _ends(found: Tornado) -> list[float]:
 
 
 def _effect_label(effect: Effect) -> str:
-    words = effect.name if effect.value in FACTORS else f"{effect.name}: {effect.value}"
+    name = effect.name.removeprefix(OWN_OPTIONS)
+    words = name if effect.value in FACTORS else f"{name}: {effect.value}"
     return safe_text(words, Sink.HTML)
 
 

@@ -33,7 +33,7 @@ from graphturbo_core.report.paper.sentences import (
     verdict,
 )
 from graphturbo_ui.charts import enlarged, inked, text_colour, theme
-from graphturbo_ui.paper.figures import DotRow, dot_figure
+from graphturbo_ui.paper.figures import DotRow, dot_figure, with_legend_above
 from graphturbo_ui.paper.links import explore_link
 from graphturbo_ui.session import paper, state
 from graphturbo_ui.text import Sink, safe_text
@@ -82,7 +82,7 @@ def choose_rows(data: PaperData, table: PaperTable, series: str, letter: str) ->
 def picture(rows: Sequence[PaperComparison], table: PaperTable, selected: str) -> None:
     """All rows that pass, published beside ours; a click selects one."""
     dots = [DotRow(row, row.label, _under(row)) for row in rows]
-    figure = _dots(dots, table, selected)
+    figure = _with_legend(_dots(dots, table, selected))
     words = f"{table.title}: published numbers and ours, one line per row, with their ratio"
     chart_of_rows(figure, f"paper_rows_{selected}", words, [row.key for row in rows])
     if not state.is_presenting():
@@ -100,6 +100,15 @@ def _dots(dots: Sequence[DotRow], table: PaperTable, selected: str) -> go.Figure
     figure = enlarged(inked(dot_figure(plain, table, selected, theme()), text_colour()))
     figure.data[2].name = "bound"  # in one line with the others
     return figure.update_layout(margin=PRESENTED_MARGIN)
+
+
+def _with_legend(figure: go.Figure) -> go.Figure:
+    """The figure after its legend is drawn above it; presented, the legend is within."""
+    if state.is_presenting():
+        return figure
+    legend, figure = with_legend_above(figure, theme())
+    st.html(legend)
+    return figure
 
 
 def _under(row: PaperComparison) -> str:
@@ -142,7 +151,7 @@ def selected_row(data: PaperData, table: PaperTable, row: PaperComparison) -> No
         st.caption(safe_text(_about(data, table, row), Sink.MARKDOWN, 1000))
     steps = ladder(data, row.letter)
     dots = [DotRow(step, STEP_NAMES[step.level], _strategy(data, step)) for step in steps]
-    figure = _dots(dots, table_of(RATES), f"{RATES}.{row.level}.{row.letter}")
+    figure = _with_legend(_dots(dots, table_of(RATES), f"{RATES}.{row.level}.{row.letter}"))
     words = f"Throughput of every step of {each.title}: published and ours"
     chart_of_rows(figure, f"paper_steps_{row.key}", words, [step.key for step in steps])
     if state.is_presenting():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log10
 
 import pytest
@@ -17,6 +18,7 @@ from graphturbo_ui.paper.figures import (
     dot_figure,
     ticks,
     tornado_figure,
+    with_legend_above,
 )
 
 DATA = kept_paper()
@@ -77,7 +79,7 @@ def test_ticks_of_narrow_and_wide_axes() -> None:
     assert [tick for tick in ticks(30, 700) if 30 <= tick <= 700] == [50, 100, 200, 500]
     assert ticks(40, 2e7) == [10.0**place for place in range(1, 9)]
     figure = dot_figure(DOTS, TABLES[0], "")
-    assert list(figure.layout.xaxis.ticktext)[:4] == ["100", "1k", "10k", "100k"]
+    assert list(figure.layout.xaxis.ticktext)[:4] == ["100", "", "10k", ""]
 
 
 def test_no_rows_are_said() -> None:
@@ -91,7 +93,7 @@ def test_a_bar_per_effect_from_one_to_its_ratio() -> None:
     assert bars.base == 1
     assert [1 + x for x in bars.x] == pytest.approx([each.ratio for each in found.drawn])
     labels = figure.layout.yaxis.ticktext
-    assert labels[0] == "graphturbo.binding: literal"
+    assert labels[0] == "binding: literal"
     first, last = figure.layout.xaxis.range
     assert first < log10(min(each.ratio for each in found.drawn))
     assert last > log10(max(each.ratio for each in found.drawn))
@@ -113,3 +115,21 @@ def test_the_table_has_the_numbers_of_the_picture() -> None:
     assert [line["ours / published"] for line in table] == [row.ratio for row in ROWS]
     assert [line["within 1.5×"] for line in table].count("yes") == 3
     assert len(STEP_NAMES) == 6
+
+
+def test_a_legend_above_has_a_mark_per_drawn_trace() -> None:
+    """Nothing has a bound: its line is in no legend, and the rows have the picture alone."""
+    within = dot_figure(DOTS, TABLES[0], "")
+    height = within.layout.height
+    legend, figure = with_legend_above(within, "light")
+    assert [name in legend for name in ("published", "ours", "bound")] == [True, True, True]
+    assert figure.layout.showlegend is False
+    assert figure.layout.height < height
+    bare = [replace(each, row=replace(each.row, bound=None)) for each in DOTS]
+    legend, _ = with_legend_above(dot_figure(bare, TABLES[0], ""), "dark")
+    assert "ours" in legend and "bound" not in legend
+
+
+def test_an_axis_of_few_decades_has_all_numbers() -> None:
+    near = [replace(each, row=replace(each.row, published=100, ours=200)) for each in DOTS]
+    assert "" not in dot_figure(near, TABLES[0], "").layout.xaxis.ticktext
