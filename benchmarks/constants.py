@@ -1,8 +1,8 @@
 """`python -m benchmarks.constants`: other values of the constants that were chosen on the ten rows.
 
 Each value is evaluated on the rows of the paper and on ten models that were not used to choose
-constants. A constant without an option is set in a separate process. Runs for twenty minutes on one
-core.
+constants. A constant without an option is set in a separate process. Takes a quarter of an hour of
+one core.
 """
 
 from __future__ import annotations
