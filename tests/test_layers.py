@@ -45,8 +45,8 @@ PARTS = {
         "catalogue",
     ),
     "semantics": (
-        "access", "ops", "entries", "known_needs", "kinds", "table", "propagate", "independence",
-        "nests", "work", "feeding", "sample_axis", "fit", "cost",
+        "access", "ops", "entries", "known_needs", "kinds", "table", "propagate", "picks",
+        "independence", "nests", "work", "feeding", "sample_axis", "fit", "cost",
     ),
 }  # fmt: skip
 """Of layers with sub-packages: what a part may import of its layer, itself and those before it."""

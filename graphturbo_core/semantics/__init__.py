@@ -6,6 +6,7 @@
 - `table.py`: `analyse`: every op of a graph resolved: GraphSemantics.
 - `kinds.py`: equal numbers for ops that differ only by names.
 - `propagate.py`: boxes that a set of ops needs and computes for wanted boxes of its results.
+- `picks.py`: gathers whose constant indices pick from each sample alone.
 - `independence.py`, `sample_axis.py`: whether samples of a batch may be computed separately, and
   the axis of the samples in each tensor.
 - `nests.py`: loop nests: ops of one layer that share tiles.

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from graphturbo_core.ir.boxes import Box, contains, extents, full_box, is_empty, with_interval
-from graphturbo_core.ir.graph import Graph, Op
-from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess, OpSemantics
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.semantics.ops.maps import Shape, same
+from graphturbo_core.semantics.picks import own_picks, with_picks
 from graphturbo_core.semantics.propagate import needed_boxes
 from graphturbo_core.semantics.table import GraphSemantics
 
@@ -21,19 +22,19 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
     each tensor must have the size of the box that `part` needs, shifted by the size of the samples
     before it. For graph inputs it must be within the piece. A softmax over the batch, statistics of
     a batch, a weight with a row per sample, or a slice of rows merged with the samples fail this
-    check. An op that picks elements by indices with a row per sample counts as reading one sample
-    per row, if the index values confirm it. Constants that import computed must have the same
-    numbers in both, where these are known. Linear in the reads, the indices and these numbers.
+    check. An op that picks elements by indices with rows per sample counts as reading that sample
+    for these rows, if the index values confirm it. Constants that import computed must have the
+    same numbers in both, where these are known. Linear in the reads, the indices and these numbers.
     """
     if len(whole.graph.ops) != len(part.graph.ops):
         return "the model has other ops for fewer samples"
-    changed = _changed_constant(whole.graph, part.graph)
-    if changed:
-        return f"constant {changed!r} depends on the batch"
     samples = _samples(whole.graph, part.graph)
     if samples is None:
         return "no input and output grow with the batch"
-    whole, part = _with_picks(whole, part)
+    changed = _changed_constant(whole, part, samples)
+    if changed:
+        return f"constant {changed!r} depends on the batch"
+    whole, part = with_picks(whole, part, samples)
     all_samples, few = samples
     for first in (0, all_samples - few):
         found = _piece_dependence(whole, part, (first, first + few), all_samples)
@@ -42,21 +43,47 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
     return None
 
 
-def _changed_constant(whole: Graph, part: Graph) -> str:
-    """A computed constant whose numbers, or first rows, differ; empty if there is none.
+def _changed_constant(whole: GraphSemantics, part: GraphSemantics, samples: tuple[int, int]) -> str:
+    """A computed constant with other numbers for a sample in one of the models; empty: none.
 
-    Integers are left out: sizes for a Reshape follow the batch.
+    Integers that no op reads as data are left out: sizes for a Reshape follow the batch. So are
+    those of opaque ops, whose sizes look like data, and indices that pick from each sample alone.
     """
-    for name, tensor in part.tensors.items():
-        few = tensor.value if tensor.is_folded and "float" in tensor.dtype else None
-        other = whole.tensors.get(name)
+    known = (sem for sem in part.by_op.values() if not sem.is_opaque)
+    data = {access.tensor for sem in known for reads in sem.accesses for access in reads}
+    own = own_picks((whole.graph, part.graph), samples)
+    for name, tensor in part.graph.tensors.items():
+        is_data = ("float" in tensor.dtype or name in data) and name not in own
+        few = tensor.value if tensor.is_folded and is_data else None
+        other = whole.graph.tensors.get(name)
         many = None if other is None else other.value
-        if few is None or many is None or few.shape[1:] != many.shape[1:]:
+        if few is None or many is None:
             continue
-        rows = many[: len(few)] if few.ndim else many
-        if not np.array_equal(few, rows, equal_nan=few.dtype.kind == "f"):
+        if not _is_same_per_sample((many, few), samples):
             return name
     return ""
+
+
+def _is_same_per_sample(values: tuple[np.ndarray, np.ndarray], samples: tuple[int, int]) -> bool:
+    """Whether numbers for two batches are equal, or those of all samples along one axis are."""
+    many, few = values
+    has_nan = few.dtype.kind == "f"
+    if many.shape == few.shape:
+        return np.array_equal(many, few, equal_nan=has_nan)
+    axes = [axis for axis, size in enumerate(few.shape) if many.shape[axis : axis + 1] != (size,)]
+    if many.ndim != few.ndim or len(axes) != 1:
+        return False
+    (axis,) = axes
+    rows = few.shape[axis] // samples[1]
+    if few.shape[axis] != rows * samples[1] or many.shape[axis] != rows * samples[0]:
+        return False
+    for value in values:
+        leading = np.moveaxis(value, axis, 0)
+        each = leading.reshape(-1, rows, *leading.shape[1:])
+        first = np.moveaxis(few, axis, 0)[:rows]
+        if not np.array_equal(each, np.broadcast_to(first, each.shape), equal_nan=has_nan):
+            return False
+    return True
 
 
 def taken_as_sample_wise(sem: GraphSemantics) -> GraphSemantics:
@@ -90,77 +117,6 @@ def _followed(access: InputAccess, samples: int) -> InputAccess:
     if not access.axes or access.axes[0].size != samples:
         return access
     return InputAccess(access.tensor, (same(samples, 0), *access.axes[1:]))
-
-
-def picks_leading(op: Op) -> bool:
-    """Whether an op picks elements along the first axis of its first input by indices."""
-    if op.domain:
-        return False
-    is_nd = op.op_type == "GatherND" and not op.attributes.get("batch_dims", 0)
-    return is_nd or (op.op_type == "Gather" and not op.attributes.get("axis", 0))
-
-
-def offsets_in_samples(op: Op, indices: np.ndarray, size: int) -> np.ndarray | None:
-    """Returns the common row of `indices`, relative to the start of each row's sample.
-
-    `size`: of the axis that Gather or GatherND picks along; each row of the indices has an equal
-    part of it. None if a row picks outside its part, or differs from the first row.
-    """
-    is_nd = op.op_type == "GatherND"
-    if indices.ndim <= int(is_nd) or not indices.size or size % indices.shape[0]:
-        return None
-    rows = size // indices.shape[0]
-    offsets = np.array(indices)
-    first = offsets[..., 0] if is_nd else offsets
-    first[first < 0] += size
-    first -= (np.arange(len(first)) * rows).reshape(-1, *(1,) * (first.ndim - 1))
-    is_own = bool(np.all((first >= 0) & (first < rows)))
-    return offsets[:1] if is_own and bool(np.all(offsets == offsets[:1])) else None
-
-
-def _with_picks(
-    whole: GraphSemantics, part: GraphSemantics
-) -> tuple[GraphSemantics, GraphSemantics]:
-    """Both semantics, with ops of per-sample index rows taken to read one sample per row.
-
-    Indices are compared by value: each sample's row must pick the same elements as the part's rows.
-    """
-    changed: tuple[dict[str, OpSemantics], dict[str, OpSemantics]] = ({}, {})
-    for op in whole.graph.ops:
-        own = part.graph.op_by_name.get(op.name)
-        if own is None or not (picks_leading(op) and picks_leading(own)):
-            continue
-        found = [_picks(sem, node) for sem, node in ((whole, op), (part, own))]
-        if found[0] is None or found[1] is None or not np.array_equal(found[0][0], found[1][0]):
-            continue
-        for side, pick in zip(changed, found, strict=True):
-            assert pick is not None  # both were checked above
-            side[op.name] = pick[1]
-    graphs = whole.graph, part.graph
-    return (
-        GraphSemantics(graphs[0], {**whole.by_op, **changed[0]}),
-        GraphSemantics(graphs[1], {**part.by_op, **changed[1]}),
-    )
-
-
-def _picks(sem: GraphSemantics, op: Op) -> tuple[np.ndarray, OpSemantics] | None:
-    """Offsets in a sample that an op picks, and its semantics with one sample per row."""
-    data, indices = (sem.graph.tensors[name] for name in op.inputs[:2])
-    known = sem.by_op[op.name]
-    if indices.value is None or known.is_opaque:
-        return None
-    offsets = offsets_in_samples(op, indices.value, data.shape[0])
-    if offsets is None:
-        return None
-    rows = data.shape[0] // indices.shape[0]
-    sample = AxisMap(AxisKind.WINDOW, data.shape[0], 0, stride=rows, kernel=rows)
-    accesses = tuple(
-        InputAccess(access.tensor, (sample, *access.axes[1:]))
-        if access.tensor == data.name
-        else access
-        for access in known.accesses[0]
-    )
-    return offsets, replace(known, accesses=(accesses,), uncut_axes=known.uncut_axes - {0})
 
 
 def _samples(whole: Graph, part: Graph) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 from graphturbo_core.semantics.access import AxisKind
-from graphturbo_core.semantics.independence import picks_leading
+from graphturbo_core.semantics.picks import equal_picks, own_picks
 from graphturbo_core.semantics.table import GraphSemantics
 
 RELAID = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
@@ -36,20 +36,20 @@ def mixed_samples(old: GraphSemantics, new: GraphSemantics, batches: tuple[int, 
 
     1. Inputs that grew have samples along axis 0, one row each. So do constants that grew, whose
        rows are equal. A constant with a new name was made for the batch by `rescale-batch`.
+       Indices have the same rows per sample where each sample picks the same of its own elements,
+       and nothing else reads them.
     2. Reshapes preserve the number of elements per index of the sample axis.
-    3. Picks along axis 0 by indices with a row per sample give a row per sample.
+    3. Picks along axis 0 by indices with rows per sample give as many rows per sample.
     4. Any other op reads only its own sample: the sample axis, and no other, follows that of the
        output one to one, and constants do not follow it.
     5. Outputs have samples along axis 0, first to last.
 
-    Linear in the reads.
+    Linear in the reads and the indices.
     """
     if [op.name for op in old.graph.ops] != [op.name for op in new.graph.ops]:
         return "the model has other ops for that batch"
-    found: dict[str, Samples] = {}
     try:
-        for name in _grown_sources(old.graph, new.graph, batches):
-            found[name] = Samples(0, 1)
+        found = _grown_sources(old.graph, new.graph, batches)
         for one, other in zip(old.graph.ops, new.graph.ops, strict=True):
             _follow(old, new, (one, other), found, batches)
     except _NoProofError as error:
@@ -57,25 +57,28 @@ def mixed_samples(old: GraphSemantics, new: GraphSemantics, batches: tuple[int, 
     return _unordered(old.graph, new.graph, found, batches)
 
 
-def _grown_sources(old: Graph, new: Graph, batches: tuple[int, int]) -> list[str]:
-    """Rule 1: inputs and constants with a row per sample."""
-    picks = {op.inputs[1] for op in new.ops if picks_leading(op)}
+def _grown_sources(old: Graph, new: Graph, batches: tuple[int, int]) -> dict[str, Samples]:
+    """Rule 1: inputs and constants with rows per sample."""
+    picks = own_picks((old, new), batches)
     shapes = {op.inputs[1] for op in new.ops if op.op_type in RELAID and op.inputs[1:]}
-    found = []
+    found = {}
     for name, tensor in new.tensors.items():
         before = old.tensors.get(name)
         if tensor.kind is TensorKind.ACTIVATION or (before and before.shape == tensor.shape):
             continue
         if before is None and name in shapes:
             continue
+        if name in picks:
+            found[name] = Samples(0, picks[name])
+            continue
         has_rows = tensor.shape[:1] == batches[1:]
         if before is not None:
             has_rows = has_rows and before.shape == (batches[0], *tensor.shape[1:])
-        is_made = before is None and (tensor.value is None or name in picks)
+        is_made = before is None and tensor.value is None
         is_input = tensor.kind is TensorKind.INPUT
         if not has_rows or not (is_input or is_made or _is_repeated(tensor, before)):
             raise _NoProofError(f"{name!r} does not have the same row for every sample")
-        found.append(name)
+        found[name] = Samples(0, 1)
     return found
 
 
@@ -108,21 +111,16 @@ def _follow(
         if op.op_type in RELAID and not op.domain:
             data = found.get(op.inputs[0])
             inner = relaid(old.graph.tensors[one.inputs[0]].shape, data, shapes[0], axis)
-        elif picks_leading(op) and _has_own_rows(new.graph, op, found):
+        elif (rows := equal_picks((old.graph, new.graph), pair, batches)) is not None:
             data = found.get(op.inputs[0])
             size = new.graph.tensors[op.inputs[0]].shape[0]
             is_leading = data == Samples(0, size // batches[1]) and axis == 0
-            inner = 1 if is_leading else None
+            inner = len(rows) if is_leading else None
         else:
             inner = _own(new, op, index, axis, found)
         if inner is None or shapes[0][axis] % (inner * batches[0]):
             raise _NoProofError(f"a sample of {op.op_type} {op.name!r} may need others' numbers")
         found[name] = Samples(axis, inner)
-
-
-def _has_own_rows(graph: Graph, op: Op, found: dict[str, Samples]) -> bool:
-    """Whether an op picks by constant indices with a row per sample."""
-    return op.inputs[1] in found and graph.tensors[op.inputs[1]].kind is TensorKind.WEIGHT
 
 
 def _check_values(

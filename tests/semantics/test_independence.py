@@ -102,6 +102,18 @@ def test_an_opaque_op_with_another_leading_size_is_not() -> None:
     assert dependence_on_batch(taken_as_sample_wise(whole), part) is not None
 
 
+def test_sizes_that_an_opaque_op_reads_may_follow_the_batch() -> None:
+    """[8, 2, 2] and [2, 2, 2]: they look like data of it."""
+    body = (
+        "<int64[2] two = {2, 2}>"
+        "{ n = Shape <end = 1> (x) s = Concat <axis = 0> (n, two) y = Reshape(x, s) }"
+    )
+    text = free("g (float[8, 4] x) => (float[N, 2, 2] y) " + body)
+    whole, part = (without_entries(graph_of(text, batch=size)) for size in (8, 2))
+    assert [tensor.name for tensor in part.graph.tensors.values() if tensor.is_folded] == ["s"]
+    assert dependence_on_batch(taken_as_sample_wise(whole), part) is None
+
+
 def test_the_last_piece_counts_too() -> None:
     """A slice of the first rows: the first piece is apart, the last one has nothing to give."""
     body = (

@@ -17,7 +17,7 @@ from graphturbo_core.frontend.parse.tensors import checked_shape, read_only
 from graphturbo_core.frontend.passes.rewrite import fresh_name
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
-from graphturbo_core.semantics.independence import offsets_in_samples, picks_leading
+from graphturbo_core.semantics.picks import offsets_in_samples, picks_leading
 from graphturbo_core.semantics.sample_axis import RELAID, Samples, grown_axis, relaid
 
 MAX_INDICES = 4_194_304
@@ -36,9 +36,9 @@ def repeated_constants(
 
     1. Concat along an axis other than the first, if some inputs have grown: a constant with equal
        rows, one per sample, gets a row per new sample.
-    2. Gather and GatherND along the first axis of a grown tensor: indices with a row per sample,
-       where each row picks the same elements of its own sample, get a row per new sample, shifted
-       by the elements of the samples before it.
+    2. Gather, GatherElements and GatherND along the first axis of a grown tensor: indices with a
+       row per sample, where each row picks the same elements of its own sample, get a row per new
+       sample, shifted by the elements of the samples before it.
 
     `graph` has the old batch, `tensors` the typed tensors of the new one.
     """
@@ -46,7 +46,7 @@ def repeated_constants(
         return None
     if op.op_type == "Concat":
         return _repeated_rows(graph, op, tensors, samples, limits)
-    if not picks_leading(op) or not _has_grown(graph, tensors[op.inputs[0]], samples):
+    if not picks_leading(graph, op) or not _has_grown(graph, tensors[op.inputs[0]], samples):
         return None
     return _shifted_indices(graph, op, tensors, samples, limits)
 
@@ -90,12 +90,12 @@ def _shifted_indices(
         return None
     if value.size // old * new > MAX_INDICES:
         return None
-    offsets = offsets_in_samples(op, value, data.shape[0])
+    offsets = offsets_in_samples(op, value, data.shape[0], old)
     if offsets is None:
         return None
     shape = checked_shape((new, *value.shape[1:]), f"input {indices.name!r}", limits)
     moved = np.array(np.broadcast_to(offsets, shape), dtype=value.dtype)
-    first = moved if op.op_type == "Gather" else moved[..., 0]
+    first = moved[..., 0] if op.op_type == "GatherND" else moved
     starts = np.arange(new, dtype=value.dtype) * (data.shape[0] // old)
     first += starts.reshape(-1, *(1,) * (first.ndim - 1))
     name = _fresh(indices, op, samples, tensors)

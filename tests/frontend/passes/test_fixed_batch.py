@@ -138,12 +138,22 @@ def positions_first() -> bytes:
     return model(nodes, {"x": (FLOAT, [1, 4, 8])}, {**weights, **picks})
 
 
+def rows_of_pairs() -> bytes:
+    """GatherElements: four rows of two columns per sample, each column picks one of them."""
+    return model(
+        [node("Reshape", "x pairs", "all"), node("GatherElements", "all picks", "y", axis=0)],
+        {"x": (FLOAT, [1, 8])},
+        {"pairs": ints(-1, 2), "picks": np.array([[3, 1]])},
+    )
+
+
 PATTERNS = {
     "positions first": positions_first,
     "class token": lambda: class_token(False),
     "class token, expanded": lambda: class_token(True),
     "strided pool": strided_pool,
     "mask": masked,
+    "rows of pairs": rows_of_pairs,
 }
 
 
