@@ -29,6 +29,9 @@ class Limits:
     """Samples of a run; the paper's largest batch is 1,024."""
     max_elements_value_propagation: int = 4096
     """Elements of a constant that import computes; of larger ones only the shape is known."""
+    max_index_elements: int = 2**22
+    """Elements of larger constants that a model's gathers pick by, all together: 32 MiB.
+    ConvNeXt-T as PyTorch exports it computes 2,304 per sample."""
     max_pieces: int = 4_096
     """Pieces of a group: each is a kernel with its own instructions, so only the smallest models
     could simulate more. Splits into more pieces are not evaluated."""

@@ -16,6 +16,7 @@ from graphturbo_core.frontend.parse.tensors import read_only
 from graphturbo_core.frontend.passes.per_sample import place_of, placed_target, repeated_constants
 from graphturbo_core.frontend.passes.rewrite import fresh_name, with_ops
 from graphturbo_core.frontend.shapes.fused_shapes import fused_outputs
+from graphturbo_core.frontend.shapes.indices import IndexLimits
 from graphturbo_core.frontend.shapes.infer import infer_outputs
 from graphturbo_core.frontend.shapes.values import reshape_target
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
@@ -63,7 +64,7 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
     tensors = _rescaled_sources(change)
     ops: list[Op] = []
     notes = [f"batch rescaled from {change.old} to {batch}"]
-    live = _live(graph)
+    live, wider = _live(graph), IndexLimits(graph.ops, limits)
     places = {
         name: Samples(0, 1)
         for name in graph.inputs
@@ -81,7 +82,8 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
             new_op, made = repeated
             tensors.update((tensor.name, tensor) for tensor in made)
             notes += [f"{op.name}: {tensor.name.split('@')[0]!r} {_REPEATED}" for tensor in made]
-        outputs = _outputs(change, new_op, tensors, limits)
+        outputs = _outputs(change, new_op, tensors, wider.of(op))
+        wider.count(op, outputs)
         if op.name in live and not _is_assumed(change, op, limits):
             _check_grown(change, new_op, tensors, outputs)
         if constant is not None:

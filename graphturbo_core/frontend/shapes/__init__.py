@@ -5,6 +5,7 @@
 - `known_shapes.py`: shapes that onnx leaves open but inputs determine.
 - `fused_shapes.py`: shapes of the fused ops of ONNX Runtime's optimiser.
 - `values.py`: small constants and shape arithmetic with numpy.
+- `indices.py`: larger constants that gathers pick by: are samples independent?
 
 Values flow with shapes. So a Reshape whose target is computed from shapes is static too.
 """

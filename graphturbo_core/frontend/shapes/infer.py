@@ -24,6 +24,7 @@ from graphturbo_core.frontend.parse.tensors import checked_shape, read_only
 from graphturbo_core.frontend.parse.unsupported import REASONS, Untyped, unsupported
 from graphturbo_core.frontend.shapes.fused_shapes import fused_outputs
 from graphturbo_core.frontend.shapes.guards import check_inferable
+from graphturbo_core.frontend.shapes.indices import IndexLimits
 from graphturbo_core.frontend.shapes.known_shapes import known_shape
 from graphturbo_core.frontend.shapes.values import (
     EVALUATORS,
@@ -86,18 +87,20 @@ def _typed(draft: Draft, limits: Limits) -> _Typed:
     typed: list[Op] = []
     refused: list[tuple[Op, ModelError]] = []
     behind: list[Op] = []
+    wider = IndexLimits(draft.ops, limits)
     for op in draft.ops:
         if refused and any(name not in tensors for name in op.inputs if name):
             behind.append(op)
             continue
         try:
-            outputs, is_recorded = _outputs(op, draft, tensors, limits, inferred)
+            outputs, is_recorded = _outputs(op, draft, tensors, wider.of(op), inferred)
         except ModelError as error:
             if error.code not in REASONS:
                 raise
             refused.append((op, error))
             continue
         typed.append(op)
+        wider.count(op, outputs)
         tensors.update((tensor.name, tensor) for tensor in outputs)
         notes += [_recorded_note(op, outputs)] if is_recorded else []
     return _Typed(tensors, tuple(typed), tuple(notes), Untyped(refused, behind))
