@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from graphturbo_core.errors import ModelError
@@ -15,6 +15,7 @@ from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
+from graphturbo_core.semantics.picks import picking_own, unknown_picks
 from graphturbo_core.semantics.sample_axis import mixed_samples
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.options import chosen_strategy
@@ -141,21 +142,31 @@ def divide(
     whole, batch = imports.semantics(graph), imports.batch(graph)
     division = divide_batch(batch, hardware.clusters, spec.cluster_batch)
     rounds: dict[int, GraphSemantics] = {}
-    is_assumed = False
+    notes: dict[str, None] = {}
     try:
         for size in division.round_sizes:
-            rounds[size], by_assumption = _round(imports, request, whole, size)
-            is_assumed |= by_assumption
+            rounds[size], assumptions = _round(imports, request, whole, size)
+            notes |= dict.fromkeys(assumptions)
     except ModelError as error:
         if error.code not in UNDIVIDABLE:
             raise
         division = undivided(batch, hardware.clusters, error.what)
         return Rounds(whole, division, {batch: whole})
-    if is_assumed:
-        count = len(whole.opaque_ops)
-        note = f"samples are assumed independent in {count} op(s) without semantics"
-        division = replace(division, notes=(*division.notes, note))
+    division = replace(division, notes=(*division.notes, *notes))
     return Rounds(whole, division, rounds)
+
+
+def _assumptions(whole: GraphSemantics, picks: Collection[str]) -> list[str]:
+    """Notes on the ops whose samples are assumed independent."""
+    counts = {
+        "without semantics": len(whole.opaque_ops),
+        "whose indices have no numbers": len(picks),
+    }
+    return [
+        f"samples are assumed independent in {count} op(s) {reason}"
+        for reason, count in counts.items()
+        if count
+    ]
 
 
 def round_cycles(division: Division, cycles: Mapping[int, int]) -> int:
@@ -167,11 +178,11 @@ def round_cycles(division: Division, cycles: Mapping[int, int]) -> int:
 
 def _round(
     imports: Imports, request: RunRequest, whole: GraphSemantics, size: int
-) -> tuple[GraphSemantics, bool]:
-    """The model for `size` samples, and whether their independence is only assumed.
+) -> tuple[GraphSemantics, list[str]]:
+    """The model for `size` samples, and notes on what their independence assumes.
 
-    Opaque ops are assumed to work sample by sample where the batch is free: by a symbol, or because
-    the request names one.
+    Opaque ops, and gathers by constants without numbers, are assumed to work sample by sample where
+    the batch is free: by a symbol, or because the request names one.
 
     Raises:
         ModelError: BATCH_DEPENDENT where a sample may need others' numbers, or import's refusal of
@@ -179,14 +190,17 @@ def _round(
     """
     graph = imports.round(request, whole.graph, size)
     if graph is whole.graph:
-        return whole, False
+        return whole, []
     part = imports.semantics(graph)
     why = imports.dependence(whole, part)
     if why is None:
-        return part, False
+        return part, []
     is_free = request.batch is not None or imports.has_free_batch(whole.graph)
-    if is_free and dependence_on_batch(taken_as_sample_wise(whole), part) is None:
-        return part, True
+    batch = imports.batch(whole.graph)
+    picks = unknown_picks(whole, batch) & unknown_picks(part, size)
+    assumed = picking_own(taken_as_sample_wise(whole), picks, batch)
+    if is_free and dependence_on_batch(assumed, part) is None:
+        return part, _assumptions(whole, picks)
     raise ModelError("BATCH_DEPENDENT", why)
 
 

@@ -11,6 +11,7 @@ VERIFIED = "verified"
 PLACES: Mapping[str, str] = {
     "have no semantics": "throughput",
     "without semantics": "throughput",
+    "indices have no numbers": "throughput",
     "clusters idle": "throughput",
     "is not divided": "throughput",
     "went to DRAM": "dram",
