@@ -19,6 +19,8 @@ import torch
 
 KEPT_BYTES = 1024
 """Initializers up to this size stay: they hold shapes, axes and scales."""
+KEPT_INTEGERS = 4096
+"""Integers in an initializer that stays: some hold the indices of a pooling."""
 IMAGE = ("pixel", torch.zeros(2, 3, 224, 224))
 LARGER_IMAGE = ("pixel", torch.zeros(2, 3, 299, 299))
 TOKENS = ("input_ids", torch.ones(2, 16, dtype=torch.long))
@@ -150,7 +152,8 @@ def strip(model: onnx.ModelProto) -> None:
     tensors += [a.t for node in model.graph.node for a in node.attribute if a.HasField("t")]
     for tensor in tensors:
         size = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
-        if prod(tensor.dims) * size <= KEPT_BYTES:
+        is_index = tensor.data_type == onnx.TensorProto.INT64 and prod(tensor.dims) <= KEPT_INTEGERS
+        if is_index or prod(tensor.dims) * size <= KEPT_BYTES:
             continue
         kept = onnx.TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
         kept.data_location = onnx.TensorProto.EXTERNAL

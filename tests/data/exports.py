@@ -18,5 +18,8 @@ def export_names() -> tuple[str, ...]:
 
 
 def exported(name: str) -> bytes:
-    """The model file: every initializer above 1 KB is said to be in a file that does not exist."""
+    """The model file: initializers above 1 KB are said to be in a file that does not exist.
+
+    Indices of the last pooling stay in `convnext_tiny_dynamo` and `swin_t_fixed_dynamo`.
+    """
     return lzma.decompress((FOLDER / f"{name}{SUFFIX}").read_bytes())
