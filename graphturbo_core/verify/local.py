@@ -20,6 +20,8 @@ _PLACELESS = frozenset(
     {AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE, AxisKind.WHOLE, AxisKind.REDUCE}
 )
 """Axis kinds whose reads within a box do not depend on the box's place."""
+FILLS = (-13.0, 29.0)
+"""Two numbers outside the boxes: sums, extrema and products of them differ (our choice)."""
 
 
 class LocalOperand(NamedTuple):
@@ -254,12 +256,30 @@ def _parameter(task: TileTask, name: str) -> Array:
 
 
 def _embedded(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array:
-    """The op on whole tensors with numbers only in the named boxes, cropped to the task's box."""
+    """The op on whole tensors with numbers only in the named boxes, cropped to the task's box.
+
+    A runtime may read a neighbour with weight zero, and zero times NaN is NaN (Resize along an axis
+    that keeps its size). So a NaN stands only if the element follows what is outside the boxes.
+    """
+    found = _filled(task, operands, runner, np.nan)
+    if task.cut is not None or found.dtype.kind not in "fc":
+        return found
+    unknown = np.isnan(found)
+    if not unknown.any():
+        return found
+    low, high = (_filled(task, operands, runner, fill) for fill in FILLS)
+    return np.where(unknown & (low == high), low, found)
+
+
+def _filled(
+    task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner, fill: float
+) -> Array:
+    """The same with one number outside the boxes."""
     whole: dict[str, Array] = {}
     for access in task.semantics.accesses[task.index]:
         tensor = task.graph.tensors[access.tensor]
         dtype = numpy_dtype(tensor.dtype)
-        whole[tensor.name] = poisoned(tensor.shape, dtype, task.cut is not None)
+        whole[tensor.name] = poisoned(tensor.shape, dtype, task.cut is not None, fill)
     for access, box, numbers in operands:
         whole[access.tensor][slices(box)] = numbers
     with np.errstate(all="ignore"):
@@ -268,15 +288,17 @@ def _embedded(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner
     return results[task.op.outputs[task.index]][slices(task.box)]
 
 
-def poisoned(shape: tuple[int, ...], dtype: np.dtype[Any], is_summed: bool = False) -> Array:
-    """An array of invalid numbers: NaN where the type has it, else zeros.
+def poisoned(
+    shape: tuple[int, ...], dtype: np.dtype[Any], is_summed: bool = False, fill: float = np.nan
+) -> Array:
+    """An array of invalid numbers: `fill` where the type has NaN, else zeros.
 
     `is_summed`: always zeros, because elements outside a cut of K are added.
     """
     if dtype.kind == "O":
         return np.full(shape, "", dtype=dtype)
     if dtype.kind in "fc" and not is_summed:
-        return np.full(shape, np.nan, dtype=dtype)
+        return np.full(shape, fill, dtype=dtype)
     return np.zeros(shape, dtype=dtype)
 
 

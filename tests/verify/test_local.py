@@ -254,3 +254,27 @@ def test_poison() -> None:
     assert poisoned((2,), np.dtype(np.float32), is_summed=True).tolist() == [0, 0]
     assert poisoned((2,), np.dtype(np.int64)).tolist() == [0, 0]
     assert poisoned((1,), np.dtype(object)).tolist() == [""]
+
+
+RESIZE = """g (float[2,1,4] x) => (float[2,1,8] y) <int64[3] s = {2,1,8}>
+{ y = Resize <mode="linear"> (x, "", "", s) }"""
+
+
+def resized(narrow: int) -> TileTask:
+    """The right half of the second row, with so many columns fewer than it reads on each side."""
+    task = task_of(RESIZE, ((1, 2), (0, 1), (4, 8)))
+    (access,) = task.semantics.accesses[0]
+    pad = access.axes[2].pad - narrow
+    axes = (*access.axes[:2], replace(access.axes[2], pad=pad))
+    reads = ((replace(access, axes=axes),),)
+    return replace(task, semantics=replace(task.semantics, accesses=reads))
+
+
+def test_a_neighbour_of_weight_zero_is_no_read(runner: Spy) -> None:
+    """The runtime interpolates between samples too, where only one of them is in the box.
+
+    Output 4 of 8 is at 1.75 of 4: a quarter of column 1, three quarters of column 2.
+    """
+    values = [[[9, 9, 9, 9]], [[1, 2, 3, 4]]]
+    assert run(resized(0), runner, x=values) == [2.75, 3.25, 3.75, 4]
+    assert np.isnan(run(resized(1), runner, x=values)).tolist() == [True, False, False, False]
