@@ -23,8 +23,9 @@ from graphturbo_core.frontend.passes.rewrite import with_ops
 from graphturbo_core.frontend.passes.steps import TimeSteps
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 
-MAX_STEPS = 256
-"""Most time steps of an op, both directions together; more would give over 5,000 ops."""
+MAX_STEPS = 1024
+"""Most time steps of an op, both directions together: some 20,000 ops, half a minute of a run. Ten
+seconds of speech have 1,000 (our choice)."""
 MAX_STEPS_OF_MODEL = 4096
 """Most time steps of all recurrent ops of a model: about 80,000 ops."""
 

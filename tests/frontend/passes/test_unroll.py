@@ -98,8 +98,8 @@ def test_known_whole_lengths_need_no_masks() -> None:
         (_text(more=', activations = ["Sigmoid", "Tanh", "Cos"]'), "activations"),
         (_text(more=', activations = ["Sigmoid", "Tanh", "Affine"]'), "activations"),
         (_text().replace("float[1,32] b", "float[1,31] b"), "shapes"),
-        (_text(steps=257), "257 time steps"),
-        (_text(steps=129, directions=2, more=TWO), "258 time steps"),
+        (_text(steps=1025), "1025 time steps"),
+        (_text(steps=513, directions=2, more=TWO), "1026 time steps"),
     ],
 )
 def test_what_is_not_written_out_stays_whole_with_a_note(text: str, reason: str) -> None:

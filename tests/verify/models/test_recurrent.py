@@ -115,6 +115,12 @@ def test_a_size_of_each_replays(size: Size) -> None:
     check_replays(form, size.chip)
 
 
+@pytest.mark.slow
+def test_three_seconds_of_speech_replay() -> None:
+    """300 steps of a GRU of 256 units, one after the other, on the paper's chip."""
+    check_replays(replace(sized("GRU", 256, 1), steps=300), "stcp920", ("graphturbo",))
+
+
 def test_every_size_kind_and_chip_is_among_some() -> None:
     """docs/recurrent.md has the whole sweep."""
     some = list(some_sizes())
