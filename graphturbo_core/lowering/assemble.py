@@ -138,17 +138,19 @@ def _tables(
     A conflict has the row among all kernels' codes.
     """
     number = {name: place for place, name in enumerate(names)}
-    accesses: list[KernelCode] = []
-    conflicts: list[Conflicts] = []
+    accesses: list[Arrays] = []
+    conflicts: list[Arrays] = []
     for kernel, start, found in zip(kernels, _starts(kernels), buffer_of, strict=True):
         code, own = kernel.code, kernel.conflicts
         tensors = np.array([number.get(name, -1) for name in code.tensors], np.int32)
         tensor, buffer = tensors[code.access_tensor], found[code.access_buffer]
-        accesses.append(replace(code, access_tensor=tensor, access_buffer=buffer))
-        conflicts.append(replace(own, conflict=own.conflict + start))
-    orders = [kernel.order for kernel in kernels]
-    tables = _joined(ChannelTable, accesses, orders) | _joined(AccessTable, accesses, orders)
-    return tables | _joined(AddressConflicts, conflicts, orders)
+        accesses.append({"access_tensor": tensor, "access_buffer": buffer})
+        conflicts.append({"conflict": own.conflict + start})
+    tables = _joined(ChannelTable, [(kernel.code, {}) for kernel in kernels], kernels)
+    codes = zip((kernel.code for kernel in kernels), accesses, strict=True)
+    tables |= _joined(AccessTable, list(codes), kernels)
+    own_conflicts = zip((kernel.conflicts for kernel in kernels), conflicts, strict=True)
+    return tables | _joined(AddressConflicts, list(own_conflicts), kernels)
 
 
 def _issued(tables: Arrays, issue: IssueOrder) -> Arrays:
@@ -163,11 +165,15 @@ def _issued(tables: Arrays, issue: IssueOrder) -> Arrays:
     return found
 
 
-def _joined(table: type, parts: Sequence[object], orders: Sequence[IntArray]) -> Arrays:
-    """A CSR table of all kernels, in sequence order."""
+def _joined(
+    table: type, parts: Sequence[tuple[object, Arrays]], kernels: Sequence[NumberedKernel]
+) -> Arrays:
+    """A CSR table of all kernels, in sequence order; each part with columns in place of its own."""
     names = tuple(columns(table))
-    values = [[getattr(part, name) for name in names] for part in parts]
-    csr = [(at, order, tuple(own)) for (at, *own), order in zip(values, orders, strict=True)]
+    values = [
+        [own[name] if name in own else getattr(part, name) for name in names] for part, own in parts
+    ]
+    csr = [(at, each.order, tuple(own)) for (at, *own), each in zip(values, kernels, strict=True)]
     return dict(zip(names, joined(csr), strict=True))
 
 

@@ -137,4 +137,6 @@ def total_macs(sem: GraphSemantics) -> int:
 
 def op_macs(semantics: OpSemantics) -> int:
     """Multiply-accumulates of all results of an op."""
+    if semantics.contraction is None and not semantics.products:
+        return 0
     return sum(work.macs for work in _whole_work(semantics))

@@ -19,8 +19,11 @@ def joined(parts: Sequence[CsrPart]) -> tuple[NDArray[Any], ...]:
     ats, orders, values = zip(*parts, strict=True)
     entries = np.array([len(order) for order in orders])
     rows = np.array([at[-1] for at in ats])
-    lengths = np.concatenate([np.diff(at) for at in ats])
-    begins = np.concatenate([at[:-1] for at in ats]) + np.repeat(_before(rows), entries)
+    bounds = np.concatenate(ats)
+    is_begin = np.ones(len(bounds), dtype=np.bool_)
+    is_begin[np.cumsum(entries + 1) - 1] = False
+    lengths = np.diff(bounds)[is_begin[:-1]]
+    begins = bounds[is_begin] + np.repeat(_before(rows), entries)
     order = np.concatenate(orders) + np.repeat(_before(entries), entries)
     lengths = lengths[order]
     at = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)

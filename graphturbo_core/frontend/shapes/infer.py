@@ -172,10 +172,12 @@ def _memoised(
     sources = [tensors[name] if name else None for name in op.inputs]
     if any(tensor is not None and tensor.value is not None for tensor in sources):
         return _inferred(op, tensors, limits)
+    first: dict[str, int] = {}
     key = (
         op.op_type, op.domain, op.opset, tuple(sorted(op.attributes.items())),
         tuple(None if each is None else (each.shape, each.dtype) for each in sources),
-        tuple(map(op.inputs.index, op.inputs)), tuple(map(bool, op.outputs)),
+        tuple(first.setdefault(name, place) for place, name in enumerate(op.inputs)),
+        tuple(map(bool, op.outputs)),
     )  # fmt: skip
     names = [name for name in op.outputs if name]
     known = inferred.get(key)

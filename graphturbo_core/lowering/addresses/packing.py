@@ -71,8 +71,8 @@ def pack(
 
     Greedy by size (our choice: first fit in order of production leaves holes, and ResNet-50's
     stage 1 no longer fits its 882 of 1,024 KiB). Ties: earlier first, then by key. If a buffer is
-    unplaced, the packing is repeated with it first, up to `retries` times. O(requests^2), in
-    compiled code.
+    unplaced, the packing is repeated with it first, up to `retries` times, unless no packing can
+    succeed. O(requests^2), in compiled code.
     """
     order = _by_size(requests)
     blocks = _rows(
@@ -93,6 +93,8 @@ def pack(
             return _by_place(order, turn, found), None
         failed = turn[len(found)]
         first = first or (_by_place(order, turn, found), order[failed].key)
+        if _most_live_bytes(asked, blocks, capacity_bytes) > capacity_bytes:
+            break
         is_first = keys[turn] == keys[failed]
         turn = np.concatenate((turn[is_first], turn[~is_first]))
     assert first is not None
@@ -173,34 +175,71 @@ def _rows(columns: int, rows: Iterable[tuple[int, ...]]) -> IntArray:
 def _packed(
     asked: IntArray, taken: IntArray, capacity_bytes: int, rests: Sequence[int]
 ) -> IntArray:
-    """Returns offsets as `_each_packed`, up to the first unplaced row."""
-    offsets = _each_packed(asked, taken, capacity_bytes, rests)
+    """Returns offsets as `_each_packed`, up to the first unplaced row, where the packing ends."""
+    offsets = _each_packed(asked, taken, capacity_bytes, rests, is_partial=False)
     unplaced = np.flatnonzero(offsets == UNPLACED)
     return offsets[: unplaced[0]] if len(unplaced) else offsets
 
 
+def _most_live_bytes(asked: IntArray, taken: IntArray, capacity_bytes: int) -> int:
+    """The most bytes that a step needs at least: no packing has fewer.
+
+    Of the bytes already in use only the largest block of a step counts, as blocks may overlap, and
+    only its bytes within the capacity.
+    """
+    steps = 2 + max(asked[:, 1:3].max(initial=0), taken[:, 3].max(initial=0))
+    live = np.zeros(steps, dtype=np.int64)
+    np.add.at(live, asked[:, 1], asked[:, 0])
+    np.subtract.at(live, asked[:, 2] + 1, asked[:, 0])
+    largest = np.zeros(steps, dtype=np.int64)
+    _largest_blocks(np.minimum(taken[:, :2], capacity_bytes), taken, largest)
+    return int((np.cumsum(live) + largest).max())
+
+
+@compiled
+def _largest_blocks(ends: IntArray, taken: IntArray, largest: IntArray) -> None:
+    """Raise `largest`, bytes by step, to those between the `ends` of every block in use then."""
+    for row in range(len(taken)):
+        size = ends[row, 1] - ends[row, 0]
+        for step in range(taken[row, 2], taken[row, 3] + 1):
+            largest[step] = max(largest[step], size)
+
+
 def _each_packed(
-    asked: IntArray, taken: IntArray, capacity_bytes: int, rests: Sequence[int]
+    asked: IntArray,
+    taken: IntArray,
+    capacity_bytes: int,
+    rests: Sequence[int],
+    *,
+    is_partial: bool = True,
 ) -> IntArray:
     """Returns offsets of `asked`, each as low as possible; `UNPLACED` without room.
+
+    Unless `is_partial`, packing ends at the first row without room.
 
     `asked`: size, first and last step, begin and end of its time. `taken`: begin, end, first and
     last step, begin and end of its time, sorted by begin. `rests`: rest times in cycles; each
     buffer uses the first with which it is placed.
     """
     blocks = np.concatenate((taken, np.zeros((len(asked), BLOCK_COLUMNS), dtype=np.int64)))
-    return _place(asked, blocks, len(taken), capacity_bytes, np.array(rests, dtype=np.int64))
+    times = np.array(rests, dtype=np.int64)
+    return _place(asked, blocks, (len(taken), is_partial), capacity_bytes, times)
 
 
 @compiled
 def _place(
-    asked: IntArray, blocks: IntArray, used: Integer, capacity_bytes: int, rests: IntArray
+    asked: IntArray,
+    blocks: IntArray,
+    given: tuple[Integer, bool],
+    capacity_bytes: int,
+    rests: IntArray,
 ) -> IntArray:
-    """Returns offsets of `asked`; `UNPLACED` without room.
+    """Returns offsets of `asked`; `UNPLACED` without room, or after that unless `is_partial`.
 
-    `blocks`: the `used` blocks by begin, with space for those of `asked`. Rows are copied by a
-    loop: a row assignment takes seconds to compile.
+    `blocks`: those in use by begin, with space for those of `asked`. `given`: number of blocks in
+    use, and `is_partial`. Rows are copied by a loop: a row assignment takes seconds to compile.
     """
+    used, is_partial = given
     offsets = np.full(len(asked), UNPLACED, np.int64)
     for row in range(len(asked)):
         size = asked[row, 0]
@@ -210,7 +249,9 @@ def _place(
             if offset + size <= capacity_bytes:
                 break
         if offset + size > capacity_bytes:
-            continue
+            if is_partial:
+                continue
+            break
         offsets[row] = offset
         at = used
         while at > 0 and blocks[at - 1, 0] > offset:

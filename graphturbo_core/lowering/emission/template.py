@@ -59,15 +59,20 @@ class Setting:
         """The place of each of `names`."""
         return {name: place for place, name in enumerate(self.names)}
 
+    @cached_property
+    def corners(self) -> Mapping[str, Corner]:
+        """Lowest corner of the kernel's box of each activation."""
+        boxes = self.placement.kernel.boxes
+        return {tensor: tuple([lo for lo, _ in box]) for tensor, box in boxes.items()}
+
     def corner(self, tensor: str) -> Corner | None:
         """Lowest corner of the kernel's box of an activation; None for a weight."""
-        box = self.placement.kernel.boxes.get(tensor)
-        return None if box is None else tuple(lo for lo, _ in box)
+        return self.corners.get(tensor)
 
     def relative(self, tensor: str, box: Box) -> Box:
         """A box seen from the kernel's corner of that tensor."""
-        corner = self.corner(tensor)
-        if corner is None:
+        corner = self.corners.get(tensor)
+        if corner is None or not any(corner):
             return box
         return tuple((lo - c, hi - c) for (lo, hi), c in zip(box, corner, strict=True))
 

@@ -125,7 +125,12 @@ def _while_live(
 
     `runs`: first and last of the branches that run with each.
     """
-    return [replace(o, maker=runs[o.maker][0], last=runs[o.last][1]) for o in outputs]
+    found = []
+    for own in outputs:
+        maker, last = runs[own.maker][0], runs[own.last][1]
+        is_same = maker == own.maker and last == own.last
+        found.append(own if is_same else replace(own, maker=maker, last=last))
+    return found
 
 
 def _repeated(placements: Sequence[KernelPlacement]) -> frozenset[str]:

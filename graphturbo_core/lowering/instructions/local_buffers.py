@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -101,6 +101,8 @@ def numbered(
 
 def _chosen(buffers: LocalBuffers, offset: IntArray, rows: NDArray[np.bool_]) -> LocalBuffers:
     """The buffers in `rows`, at other offsets and without shared keys."""
+    if rows.all():
+        return replace(buffers, offset=offset, shared={})
     columns = {name: getattr(buffers, name)[rows] for name in COLUMNS}
     return LocalBuffers(**{**columns, "offset": offset[rows]}, tensors=buffers.tensors, shared={})
 

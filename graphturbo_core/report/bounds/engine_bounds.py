@@ -20,7 +20,7 @@ only add cycles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -79,8 +79,10 @@ def engine_load(
 ) -> EngineLoad:
     """EngineLoad of these regions of the ops' outputs.
 
-    Ops that only move elements count zero cycles: they may run as views or as moves.
+    Ops that only move elements count zero cycles: they may run as views or as moves. Equal regions
+    of ops of one kind are computed once.
     """
+    known: dict[Hashable, tuple[EngineKind, int]] = {}
     cycles = {EngineKind.MATRIX: 0, EngineKind.VECTOR: 0}
     either = []
     for op in sem.graph.ops:
@@ -95,7 +97,12 @@ def engine_load(
             either += [_grouped(semantics, count, hardware, number_format) for count in elements]
             continue
         for index, region in made:
-            kind, own = _least_cycles((semantics, index), region, hardware, number_format)
+            counts = tuple(map(counted, region.parts))
+            key = sem.kinds[op.name], index, region.elements, counts
+            if key not in known:
+                made_of = semantics, index
+                known[key] = _least_cycles(made_of, region, hardware, number_format)
+            kind, own = known[key]
             cycles[kind] += own
     return EngineLoad(cycles[EngineKind.MATRIX], cycles[EngineKind.VECTOR], tuple(either))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TypedDict
 
 import numpy as np
@@ -18,6 +19,9 @@ from graphturbo_core.sim.trace import Wait
 from graphturbo_core.units import format_bytes
 
 PIECES_OF_PARTS = "pieces_of_parts"
+
+MOST_TEXTS = 256
+"""Cached texts of bindings (our choice: thousands of tensors share one)."""
 
 
 class RoundRow(RoundOverlap):
@@ -232,6 +236,7 @@ def binding_rows(outcome: Outcome) -> Iterator[BindingRow]:
             }
 
 
+@lru_cache(maxsize=MOST_TEXTS)
 def nested_text(binding: Binding) -> str:
     """Text of a binding's cores as the vendor's nested list: `[[0,1],[2,3]]`."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import gcd, prod
 from types import MappingProxyType
 
@@ -34,6 +35,9 @@ class KernelBinding:
     in_gb: frozenset[str] = frozenset()
     parked: frozenset[str] = frozenset()
 
+
+MOST_EXTENDED = 256
+"""Cached bindings of equal axes (our choice: thousands of equivalent nests have one)."""
 
 Plain = Callable[[NestAxes, tuple[int, ...]], Binding]
 """Makes a binding of a nest's output from its own axes alone, over these cores."""
@@ -72,6 +76,7 @@ def plain_outermost(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     return spread_binding([], cores)
 
 
+@lru_cache(maxsize=MOST_EXTENDED)
 def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     """The cores that `known` leaves idle, divided over its other axes by the plain rule."""
     cuts = list(zip(known.axes, known.grid, strict=True))
@@ -312,12 +317,10 @@ def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str
     None if a bound axis is absent from the operand (reduced or needed whole), or is elsewhere in
     it, for example after other operands of a concatenation.
     """
-    ops = (sem.by_op[name] for name in nest.ops)
-    accesses = ((op, access) for op in ops for access in op.accesses[0])
-    read = next(((op, access) for op, access in accesses if access.tensor == tensor), None)
-    if read is None:
+    op = next((op for op in map(sem.by_op.__getitem__, nest.ops) if tensor in op.first_reads), None)
+    if op is None:
         return None
-    op, access = read
+    access = op.first_reads[tensor]
     follows = [
         max(following(access, axis), _moved_little(access, axis, op.output_shapes[0], parts))
         for axis, parts in zip(own.axes, own.grid, strict=True)

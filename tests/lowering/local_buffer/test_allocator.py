@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Interval
+from graphturbo_core.lowering.addresses import packing
 from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested
 
@@ -113,6 +114,38 @@ def test_packing_names_what_does_not_fit() -> None:
     wanted = [Request("x", 64, 0, 0), Request("y", 32, 2, 2)]
     assert pack(wanted, taken, 96) == ({}, "x")
     assert pack(wanted, taken, 128) == (_placed({"x": 64, "y": 0}), None)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "taken", "packings"),
+    [
+        ([64, 64], [], 1),  # 128 bytes of 96 in each step
+        ([64], [Taken(0, 64, 1, 1)], 1),  # with the block of step 1
+        ([64], [Taken(32, 32, 0, 0)], 2),  # 96 bytes would do, but the block lies between
+        ([64], [Taken(32, 32, 0, 0), Taken(80, 64, 0, 0)], 2),  # 16 of the last block's bytes count
+    ],
+)
+def test_packing_is_repeated_only_where_another_may_succeed(
+    sizes: list[int], taken: list[Taken], packings: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """10,000 tensors that need ten times the bytes of LB are packed once per attempt, not 9 times.
+
+    All tensors live in steps 0 and 1, capacity 96.
+    """
+    calls, packed = [], packing._packed
+    monkeypatch.setattr(packing, "_packed", lambda *given: calls.append(1) or packed(*given))
+    wanted = [Request(str(place), size, 0, 1) for place, size in enumerate(sizes)]
+    assert pack(wanted, taken, 96, retries=1)[1] is not None
+    assert len(calls) == packings
+
+
+def test_packing_ends_at_the_first_buffer_without_room() -> None:
+    """`a` takes all 64 bytes; `b` has no room. Only `packed_in_order` goes on to `c`."""
+    rows = np.array([[64, 0, 1, 0, 0], [64, 0, 0, 0, 0], [32, 2, 2, 0, 0]])
+    none = np.zeros((0, packing.BLOCK_COLUMNS), dtype=np.int64)
+    for is_partial, last in ((False, packing.UNPLACED), (True, 0)):
+        found = packing._each_packed(rows, none, 64, (0,), is_partial=is_partial)
+        assert found.tolist() == [0, packing.UNPLACED, last]
 
 
 spans = st.tuples(st.integers(1, 120), st.integers(0, 4), st.integers(0, 3))
