@@ -32,14 +32,12 @@ from graphturbo_core.report.report import Report
 from tests.matrix_cells import (
     BUDGETS,
     KEPT,
-    LEFT_OUT,
     LIGHT,
     LIGHT_CHIPS,
     LIGHT_REPLAY,
     LITERAL,
     OTHER,
     OTHERS,
-    SEARCH_CHIPS,
     SEARCHED,
     SEARCHES,
     VARIANTS,
@@ -247,9 +245,8 @@ SEARCHES_HEAD = """
 ## {title}
 
 Written by `python -m tests.matrix --searches --write`. The strategies {searches}
-replay the small forms as in the second table, without the light models, on two chips: a cell takes
-some 15 seconds. The searches have smaller budgets than by default: {budgets}.
-Tests replay {left_out} on some models.
+replay the small forms as in the second table, without the light models. The searches have smaller
+budgets than by default: {budgets}.
 
 """
 
@@ -267,13 +264,12 @@ def page(texts: Mapping[tuple[str, str, str], str]) -> str:
         light_chips=_quoted(LIGHT_CHIPS),
     )  # fmt: skip
     searches = SEARCHES_HEAD.format(
-        title=SEARCHED, searches=_quoted(SEARCHES),
-        budgets=_quoted(_options_of(BUDGETS)), left_out=_quoted(LEFT_OUT),
+        title=SEARCHED, searches=_quoted(SEARCHES), budgets=_quoted(_options_of(BUDGETS)),
     )  # fmt: skip
     parts = (
         (head, WHOLE, chips_with_room(), sample_names()),
         (others, OTHER, profile_names(), sample_names()),
-        (searches, SEARCHED, SEARCH_CHIPS, tuple(SMALL)),
+        (searches, SEARCHED, profile_names(), tuple(SMALL)),
     )
     return "".join(
         text + _table(texts, title, chips, models) for text, title, chips, models in parts
