@@ -10,6 +10,7 @@ import streamlit as st
 
 from graphturbo_core.report.report import Report
 from graphturbo_ui.jobs import Runs, shared_desk
+from graphturbo_ui.palette import LIT
 from graphturbo_ui.session import state
 from graphturbo_ui.session.selection import Selection, marks
 
@@ -53,8 +54,23 @@ def _readable(figure: go.Figure, key: str, runs: Runs) -> go.Figure:
     """
     ink, names = text_colour(), "".join(runs)
     return shared_desk().view(
-        f"inked {key} {ink} {names}", lambda *_: inked(figure, ink), *runs.values()
+        f"inked {key} {ink} {names}", lambda *_: _in_theme(inked(figure, ink)), *runs.values()
     )
+
+
+def _in_theme(figure: go.Figure) -> go.Figure:
+    return on_dark(figure) if theme() == "dark" else figure
+
+
+def on_dark(figure: go.Figure) -> go.Figure:
+    """The figure, changed in place: muted colours are lighter, as on a dark ground they fade."""
+    for trace in figure.data:
+        colour = getattr(trace.marker, "color", None) if "marker" in trace else None
+        if isinstance(colour, str):
+            trace.marker.color = LIT.get(colour, colour)
+        elif colour is not None:
+            trace.marker.color = [LIT.get(each, each) for each in colour]
+    return figure
 
 
 def _marked(points: Sequence[Selection], reports: Mapping[str, Report]) -> list[int] | None:

@@ -46,7 +46,7 @@ GLOSSARY: Mapping[str, str] = {
     "stall": "Time an engine waits: for data, for buffer space, for a channel, at a barrier.",
     "replay": "Every instruction run on real numbers; the result is compared with ONNX Runtime's.",
     "plan file": "A plan as YAML, to keep, to change below its edits, and to run again.",
-    "edit": "What a person fixes of a plan; the strategy follows it or the plan is refused.",
+    "edit": "A decision that a user pins; the strategy follows it or the plan is refused.",
     "capacity": "The size of a memory; the simulator never lets it be exceeded.",
 }
 

@@ -117,3 +117,13 @@ MEMORY_COLOUR = GREY
 def lighter(colour: str) -> str:
     """The colour as CSS has it; on a dark ground mixed with white, so that it is seen."""
     return f"light-dark({colour},color-mix(in oklab,{colour} 60%,white))"
+
+
+def _with_white(colour: str) -> str:
+    """The colour mixed with two fifths of white (our choice: all are then above 4.5:1)."""
+    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(0.6 * part + 0.4 * 255):02x}" for part in parts)
+
+
+LIT: Mapping[str, str] = {colour: _with_white(colour) for colour in (*MUTED, GREY)}
+"""Colours of charts on a dark ground, by those on a light one."""

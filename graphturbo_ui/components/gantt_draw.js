@@ -238,7 +238,7 @@ function legendOf(gantt) {
   if (gantt.flags && (colourBy === "kind" || colourBy === "wait")) entries.push(["not selected", colours[DIM]]);
   entries.push(["layers in flight beyond one (mean, paler: most); within one core", PALETTE.overlap]);
   entries.push(["ground: memory works for one layer while another computes", PALETTE.under]);
-  entries.push(["held of a memory (most in the column's time)", PALETTE.memory], ["its capacity", PALETTE.capacity]);
+  entries.push(["bytes in use (most in the column's time)", PALETTE.memory], ["its capacity", PALETTE.capacity]);
   return entries;
 }
 

@@ -118,7 +118,7 @@ def address_summary(*reports: Report, names: str = BOTH) -> str:
             if _capacity(report, memory)
         )
         count = counted(len(report.arrays["buffer_space"]), "buffer")
-        parts.append(f"{name} has {count} and holds at most {' and '.join(held)}")
+        parts.append(f"{name} has {count} and uses at most {' and '.join(held)}")
     return f"{round_text(*reports, names=names)} {'; '.join(parts)}.{_left_out(*reports)}"
 
 

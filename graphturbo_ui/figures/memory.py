@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from graphturbo_core.report.contract import MemoryKey
 from graphturbo_core.report.report import Report
+from graphturbo_core.units import format_bytes
 from graphturbo_ui.palette import CAPACITY_COLOUR, RUN_COLOURS
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
@@ -24,7 +25,7 @@ EMPTY = "no layers to show"
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """One layer's use of LB (KiB, worst core and mean) and GB (MiB)."""
+    """One layer's use of LB (KiB, fullest core and mean) and GB (MiB)."""
 
     number: int
     name: str
@@ -98,7 +99,7 @@ def _add_run(figure: go.Figure, line: int, name: str, report: Report) -> None:
         f"{safe_text(row.op_types, Sink.HTML)}, sub-graph {safe_text(row.group, Sink.HTML)}"
         for row in rows
     ]
-    peak = _bar(f"{name} worst core", numbers, [row.lb_peak_kib for row in rows], said, "KiB")
+    peak = _bar(f"{name} fullest core", numbers, [row.lb_peak_kib for row in rows], said, "KiB")
     mean = _bar(f"{name} mean core", numbers, [row.lb_mean_kib for row in rows], said, "KiB")
     used = _bar(f"{name} GB", numbers, [row.gb_peak_mib for row in rows], said, "MiB")
     figure.add_trace(
@@ -106,9 +107,9 @@ def _add_run(figure: go.Figure, line: int, name: str, report: Report) -> None:
     )
     figure.add_trace(mean.update(marker={"color": colour}), row=line, col=1)
     figure.add_trace(used.update(marker={"color": colour}), row=line, col=2)
-    _add_capacity(figure, line, 1, _capacity(report, "lb") / KIB, "LB capacity")
+    _add_capacity(figure, line, 1, _capacity(report, "lb"), (KIB, "LB"))
     if _capacity(report, "gb"):
-        _add_capacity(figure, line, 2, _capacity(report, "gb") / MIB, "GB capacity")
+        _add_capacity(figure, line, 2, _capacity(report, "gb"), (MIB, "GB"))
 
 
 def _bar(
@@ -123,11 +124,15 @@ def _bar(
     )
 
 
-def _add_capacity(figure: go.Figure, line: int, column: int, value: float, label: str) -> None:
+def _add_capacity(
+    figure: go.Figure, line: int, column: int, size: int, memory: tuple[int, str]
+) -> None:
+    """A dashed line with its value; `memory`: bytes of the axis's unit, and the name."""
+    unit, name = memory
     figure.add_hline(
-        y=value,
+        y=size / unit,
         line={"color": CAPACITY_COLOUR, "dash": "dash", "width": 2},
-        annotation={"text": label, "font": {"size": 11}},
+        annotation={"text": f"{name} {format_bytes(size)}", "font": {"size": 11}},
         annotation_position="top left",
         row=line,
         col=column,

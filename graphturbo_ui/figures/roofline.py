@@ -182,4 +182,4 @@ def left_out_text(*reports: Report, names: str) -> str:
         for name, report in zip(names, reports, strict=False)
     ]
     said = [f"{count} of {name}'s" for name, count in counts if count]
-    return f"Without a dot, for they have no MACs: {' and '.join(said)} layers." if said else ""
+    return f"No dot for layers without MACs: {' and '.join(said)}." if said else ""

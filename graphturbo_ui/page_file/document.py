@@ -20,12 +20,14 @@ from graphturbo_ui.figures import tables
 from graphturbo_ui.figures.tables import BOTH
 from graphturbo_ui.page_file.first_screen import first_screen
 from graphturbo_ui.page_file.packing import packed_plotly
-from graphturbo_ui.page_file.sections import Drawing, Figure, sections_of
+from graphturbo_ui.page_file.sections import Drawing, Figure, lighter, sections_of
 from graphturbo_ui.text import safe_text
 
 FOLDER = Path(__file__).parent
 MAX_SAID = 1000
 """Characters of a sentence or a note."""
+MAX_BYTES = 6_000_000
+"""Of the document; canvases that exceed it are left out, and the document says so."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,23 @@ def page_html(
 
     It fetches nothing: its policy allows no address, and scripts, styles and data stand in it.
     """
-    a, b = reports[0], reports[1] if len(reports) > 1 else None
     sections = sections_of(reports, names)
+    text = _rendered(reports, names, origin, equal, sections)
+    excess = len(text.encode()) - MAX_BYTES
+    if excess <= 0:
+        return text
+    return _rendered(reports, names, origin, equal, lighter(sections, excess, MAX_BYTES))
+
+
+def _rendered(
+    reports: Sequence[Report],
+    names: str,
+    origin: Origin,
+    equal: Report | str | None,
+    sections: Sequence[Mapping[str, object]],
+) -> str:
+    """The template with all of it."""
+    a, b = reports[0], reports[1] if len(reports) > 1 else None
     views = [str(section["view"]) for section in sections if section["view"]]
     text: str = _template().render(
         heading=_heading(reports, names),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 import plotly.graph_objects as go
 
@@ -38,8 +39,8 @@ from graphturbo_ui.page_file.packing import SHOWN_SINCE, packed
 MAX_CANVAS_BYTES = 48 * 2**20
 """A canvas with more is left out, and the document says so: a browser opens it slowly (ours)."""
 
-VIEW_OF: Mapping[str, str] = {"Gantt": "Every core"}
-"""The view, by its name on the first screen, that a section stands for."""
+LED_TO = ("Every core",)
+"""Sections that a button of the first screen leads to, by the name of its view."""
 
 
 @dataclass(frozen=True)
@@ -115,16 +116,53 @@ def sections_of(reports: Sequence[Report], names: str) -> list[Mapping[str, obje
         listing("layers", layer_table),
     ]
     parts = {
-        "Sub-graph groupings": groupings,
+        "Groupings": groupings,
         "Memory": memory,
-        "Gantt": [drawing(GANTT, "", told(gantt_summary), gantt_bytes)],
-        "Where the time goes": time,
-        "Passes": [listing("steps", tables.step_rows)],
+        "Every core": [drawing(GANTT, "", told(gantt_summary), gantt_bytes)],
+        "Why": time,
+        "Steps": [listing("steps", tables.step_rows)],
     }
     return [
-        {"title": title, "view": VIEW_OF.get(title, ""), "parts": each}
+        {"title": title, "view": title if title in LED_TO else "", "parts": each}
         for title, each in parts.items()
     ]
+
+
+def lighter(
+    sections: Sequence[Mapping[str, object]], excess: int, most: int
+) -> list[Mapping[str, object]]:
+    """The sections with canvases left out that have `excess` bytes together, where there are some.
+
+    The smallest that suffices, else the largest and more. `most`: what a document takes.
+    """
+    parts = [part for section in sections for part in cast(Sequence[object], section["parts"])]
+    left = sorted(
+        (part for part in parts if isinstance(part, Drawing)), key=lambda part: len(part.packed)
+    )
+    dropped: list[Drawing] = []
+    while excess > 0 and left:
+        part = next((each for each in left if len(each.packed) >= excess), left[-1])
+        left.remove(part)
+        dropped.append(part)
+        excess -= len(part.packed)
+
+    def shown(part: object) -> object:
+        is_dropped = any(part is each for each in dropped)
+        return _without(part, most) if is_dropped and isinstance(part, Drawing) else part
+
+    return [
+        {**section, "parts": [shown(part) for part in cast(Sequence[object], section["parts"])]}
+        for section in sections
+    ]
+
+
+def _without(part: Drawing, most: int) -> Drawing:
+    """The drawing left out, in words."""
+    said = (
+        f"{part.canvas.role}: {format_bytes(len(part.packed))} are left out, a document takes "
+        f"{format_bytes(most)}; the app draws it."
+    )
+    return replace(part, packed="", left_out=said)
 
 
 def _figure_json(figure: go.Figure) -> str:

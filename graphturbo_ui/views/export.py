@@ -106,7 +106,7 @@ def _run(key: str, runs: Runs) -> None:
         for kind in EMITTED:
             _take(name, kind, partial(report.text, kind))
         text = report.text("plan")
-    with st.expander(f"Give {name} a plan"):
+    with st.expander(f"Run {name} from a plan file"):
         _editor(key, text)
     refused = run_state.plan_refusal(key)
     if refused is not None:

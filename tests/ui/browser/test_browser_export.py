@@ -113,7 +113,7 @@ def _check_first_screen(page: Page, scheme: str) -> None:
     expect(first.get_by_role("button", name="Edit plan")).to_have_count(0)
     page.keyboard.press("Escape")
     first.get_by_role("button", name="Every core").click()
-    expect(page.get_by_role("heading", name="Gantt", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="Every core", exact=True)).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("visit", ["light"], indirect=True)

@@ -195,7 +195,7 @@ def test_the_map_is_named_and_its_texts_are_readable(visit: AppPage):
     visit.open(SMALL)
     canvas = visit.canvas(MAP)
     assert canvas.get_attribute("role") == "application"
-    assert "buffers and holds at most" in canvas.get_attribute("aria-label")
+    assert "buffers and uses at most" in canvas.get_attribute("aria-label")
     assert canvas.get_attribute("tabindex") == "0"
     for theme in visit.in_both_themes():
         visit.shoot(f"memory-{theme}")

@@ -66,7 +66,7 @@ def test_a_name_with_direction_marks_is_made_safe():
 def test_the_map_in_a_sentence():
     report = small_report()
     assert address_summary(report, names="B") == (
-        "The whole batch on one cluster: B in 8 rounds of 2 samples. B has 48 buffers and holds "
+        "The whole batch on one cluster: B in 8 rounds of 2 samples. B has 48 buffers and uses "
         "at most 384 KiB of 1.25 MiB LB and 192 KiB of 8 MiB GB."
     )
     assert LANES * HELD_BYTES == 192 * 1024

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from graphturbo_ui.charts import DIMMED, PRESENTED_PX, enlarged, inked, marked
+from graphturbo_ui.charts import DIMMED, PRESENTED_PX, enlarged, inked, marked, on_dark
 from graphturbo_ui.figures.memory import memory_figure, memory_targets
+from graphturbo_ui.palette import LIT, NAVY, OCHRE
 from graphturbo_ui.session.selection import Selection
 from tests.ui.synthetic import synthetic_report
 
@@ -32,6 +33,25 @@ def test_marked_points_keep_their_colour_and_the_others_are_pale():
     assert first.unselected.marker.opacity == DIMMED
     assert second.selectedpoints is None
     assert third.selectedpoints == ()
+
+
+def lightness(colour: str) -> float:
+    """Relative luminance of WCAG 2."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_muted_colours_are_seen_on_a_dark_ground():
+    """Navy has 2.1:1 on it; the hues of sub-graphs are the theme's already."""
+    ground = lightness("#10161e")
+    assert all((lightness(lit) + 0.05) / (ground + 0.05) > 4.5 for lit in LIT.values())
+    bars = [go.Bar(y=[1, 2], marker={"color": NAVY}), go.Bar(y=[1, 2]), go.Scatter(y=[1])]
+    bars[1].marker.color = [OCHRE, "#123456"]
+    shown = on_dark(go.Figure(bars)).data
+    assert shown[0].marker.color == LIT[NAVY]
+    assert list(shown[1].marker.color) == [LIT[OCHRE], "#123456"]
+    assert shown[2].marker.color is None
 
 
 def test_every_bar_stands_for_its_layer():

@@ -28,10 +28,10 @@ def test_memory_rows_are_in_the_units_of_the_axes():
 def test_memory_figure_has_three_bars_a_run_and_a_line_a_capacity():
     figure = memory_figure(synthetic_report(), synthetic_report("graphturbo@16"))
     assert [trace.name for trace in figure.data] == [
-        "A worst core",
+        "A fullest core",
         "A mean core",
         "A GB",
-        "B worst core",
+        "B fullest core",
         "B mean core",
         "B GB",
     ]
@@ -120,4 +120,4 @@ def test_a_run_alone_keeps_its_name():
     assert {row["run"] for row in instructions.instruction_table(b, names="B")} == {"B"}
     assert set(tables.step_rows(b, names="B")[0]) == {"step", "B (s)"}
     figure = memory_figure(b, names="B")
-    assert [trace.name for trace in figure.data] == ["B worst core", "B mean core", "B GB"]
+    assert [trace.name for trace in figure.data] == ["B fullest core", "B mean core", "B GB"]

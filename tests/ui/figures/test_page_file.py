@@ -16,13 +16,11 @@ from graphturbo_core.report.overview.headline import beside_text
 from graphturbo_core.report.report import Report
 from graphturbo_ui.figures.canvases import overview_bytes
 from graphturbo_ui.figures.tables import MAX_ROWS
-from graphturbo_ui.page_file import sections
-from graphturbo_ui.page_file.document import Origin, page_html
+from graphturbo_ui.page_file import document, sections
+from graphturbo_ui.page_file.document import MAX_BYTES, Origin, page_html
 from tests.ui.synthetic import synthetic_report
 
 ORIGIN = Origin("?model=made-up", "python -m graphturbo_core compare made-up")
-MAX_BYTES = 6_000_000
-"""Of the document of a small comparison."""
 NASTY = '</script><img src=x onerror="alert(1)">{{ 7 * 7 }}&amp;'
 
 
@@ -69,7 +67,7 @@ def test_it_begins_with_the_first_screen() -> None:
     said = {"beside": beside_text(*fine_and_coarse(), None)}
     drawn = data_of(text, "overview")[:-8]
     assert drawn == overview_bytes(*fine_and_coarse(), said=said, views=("Every core",))
-    assert text.count('<section data-view="Every core">\n<h2>Gantt</h2>') == 1
+    assert text.count('<section data-view="Every core">\n<h2>Every core</h2>') == 1
 
 
 def test_it_says_what_it_comes_from() -> None:
@@ -109,6 +107,19 @@ def test_what_is_too_large_to_draw_is_said(monkeypatch: pytest.MonkeyPatch) -> N
     text = page_html(*fine_and_coarse(), origin=ORIGIN)
     assert 'class="canvas"' not in text
     assert len(re.findall(r"are left out, a document takes 10 B; the app draws it", text)) == 3
+
+
+def test_a_document_of_many_bytes_leaves_canvases_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The smallest that suffices; of a document that is too large without them, all three."""
+    whole = page_html(*fine_and_coarse(), origin=ORIGIN)
+    said = r"are left out, a document takes [\d.]+ MiB; the app draws it"
+    assert not re.findall(said, whole)
+    monkeypatch.setattr(document, "MAX_BYTES", len(whole.encode()) - 400)
+    text = page_html(*fine_and_coarse(), origin=ORIGIN)
+    assert len(re.findall(said, text)) == 1
+    assert len(text.encode()) <= document.MAX_BYTES
+    monkeypatch.setattr(document, "MAX_BYTES", 2**20)
+    assert len(re.findall(said, page_html(*fine_and_coarse(), origin=ORIGIN))) == 3
 
 
 def test_a_long_table_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
