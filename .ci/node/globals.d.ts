@@ -14,6 +14,7 @@ declare const PALETTE: {
   tensors: Record<string, string>;
   runs: Record<string, string>;
   hit: string;
+  lit: Record<string, string>;
 };
 
 /** Plotly's own script, in a saved page. */

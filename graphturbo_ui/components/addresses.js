@@ -141,7 +141,7 @@ class Addresses {
       const lines = { top: Math.round(pane.line * ratio), foot: Math.round(pane.foot * ratio) };
       const ink = this.inkOf(pane.run);
       paintRounds(image, lines, pane.run, this.windows[pane.number], (tile, t0, t1) => {
-        this.drawn += paintPane(pane, tile, { t0, t1 }, { ratio, ink, free, ground: this.ground });
+        this.drawn += paintPane(pane, tile, { t0, t1 }, { ratio, ink, free, ground: this.ground, lit: this.theme.lit });
       });
     }
     this.layer.getContext("2d").putImageData(data, 0, 0);
@@ -152,7 +152,7 @@ class Addresses {
   inkOf(run) {
     const { tensor, op, kind, op_layer, op_group } = run.arrays;
     const by = this.options.colourBy;
-    const colours = by === "kind" ? run.kinds.map((name) => PALETTE.tensors[name]) : this.theme.hues;
+    const colours = by === "kind" ? run.kinds.map((name) => this.theme.lit(PALETTE.tensors[name])) : this.theme.hues;
     const full = colours.map(channels);
     const dimmed = colours.map((colour) => mixed(colour, this.ground, DIMMED));
     const hueOf = (own) => {

@@ -54,7 +54,7 @@ function sayCut(pen, { space, y }) {
 
 export function fillLegend(root, map) {
   const entries = map.options.colourBy === "kind"
-    ? Object.entries(PALETTE.tensors)
+    ? Object.entries(PALETTE.tensors).map(([name, colour]) => [name, map.theme.lit(colour)])
     : hueEntries(map.hues, map.theme.hues);
   entries.push(["capacity", PALETTE.capacity]);
   root.querySelector(".legend").replaceChildren(...entries.map(([name, colour]) => {

@@ -78,7 +78,7 @@ function paintSteps(image, row, { t0, t1 }, area, ink) {
 }
 
 /** Rows of a pane in a round's window, into a tile; gives how many buffers it drew. */
-export function paintPane({ run, rows }, tile, view, { ratio, ink, free, ground }) {
+export function paintPane({ run, rows }, tile, view, { ratio, ink, free, ground, lit }) {
   let drawn = 0;
   tile.words.fill(packed(channels(ground)));
   const end = clamp(Math.round((run.cycles - view.t0) / (view.t1 - view.t0) * tile.width), 0, tile.width);
@@ -87,7 +87,7 @@ export function paintPane({ run, rows }, tile, view, { ratio, ink, free, ground 
     const area = { left: 0, top, width: tile.width, height: Math.round(row.height * ratio), edge: channels(ground) };
     for (let y = top; y < top + area.height; y++) tile.words.fill(free, y * tile.width, y * tile.width + end);
     if (row.isMap) drawn += paintBuffers(tile, run, row.space, { ...view, capacity: row.capacity }, area, ink);
-    else paintSteps(tile, row, view, area, channels(PALETTE.runs[run.name]));
+    else paintSteps(tile, row, view, area, channels(lit(PALETTE.runs[run.name])));
   }
   return drawn;
 }

@@ -80,9 +80,12 @@ export function readTheme(host) {
   const style = getComputedStyle(host);
   const read = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
   const text = read("--st-text-color", "#31333f");
+  const isDark = inkOn(text) !== "#ffffff";
   return {
     text,
-    hues: PALETTE.hues[inkOn(text) === "#ffffff" ? "light" : "dark"],
+    hues: PALETTE.hues[isDark ? "dark" : "light"],
+    /** A muted colour as it is seen on the theme's ground. */
+    lit: (colour) => (isDark && PALETTE.lit[colour]) || colour,
     background: read("--st-background-color", "#ffffff"),
     panel: read("--st-secondary-background-color", "#f0f2f6"),
     border: read("--st-border-color", "#d0d2d8"),

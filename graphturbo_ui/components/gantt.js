@@ -159,8 +159,8 @@ class Gantt {
   /** The colour of each slot. */
   colours() {
     const { colourBy } = this.options;
-    const { hues, text, background } = this.theme;
-    const own = { kind: PALETTE.kinds, wait: PALETTE.waits }[colourBy] || [];
+    const { hues, text, background, lit } = this.theme;
+    const own = ({ kind: PALETTE.kinds, wait: PALETTE.waits }[colourBy] || []).map(lit);
     const tones = hues.flatMap((hue) => [hue, mixed(hue, background, 0.5)]);
     return [...own, ...tones.slice(own.length), mixed(text, background, 0.28)];
   }

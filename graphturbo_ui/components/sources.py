@@ -19,6 +19,7 @@ from graphturbo_ui.palette import (
     HIT_COLOUR,
     HUE_COLOURS,
     KIND_COLOURS,
+    LIT,
     MEMORY_COLOUR,
     OVERLAP_COLOUR,
     RUN_COLOURS,
@@ -46,6 +47,7 @@ def script(entry: str) -> str:
         "tensors": dict(TENSOR_COLOURS),
         "runs": dict(RUN_COLOURS),
         "hit": HIT_COLOUR,
+        "lit": dict(LIT),
     }
     return bundle(FOLDER / entry, head=f"const PALETTE = {json.dumps(palette)};")
 
