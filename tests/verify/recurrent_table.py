@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphturbo_core.errors import GraphTurboError
-from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.pipeline import RunRequest, run_reports, warm_up
 from tests.verify.models.recurrent import (
     DIRECTIONS,
@@ -24,6 +23,7 @@ from tests.verify.models.recurrent import (
     all_sizes,
     model_of,
 )
+from tests.verify.small_samples import chips_with_room
 
 PAGE = Path(__file__).parents[2] / "docs" / "recurrent.md"
 WORKERS = 2
@@ -53,7 +53,7 @@ def page(found: Mapping[Size, str]) -> str:
     """A line per chip, kind and number of directions, a column per size."""
     heads = ("chip", "op", "directions", *(f"{hidden} units" for hidden in HIDDEN))
     lines: list[Sequence[str]] = [heads, ["---"] * len(heads)]
-    for chip in profile_names():
+    for chip in chips_with_room():
         for kind in GATES:
             for ways in DIRECTIONS:
                 sizes = (Size(chip, kind, hidden, ways) for hidden in HIDDEN)
