@@ -75,6 +75,7 @@ interface Run extends RunHeader, Record<RunArray, Float64Array> {
   samples: number;
   groupOfLayer: number[];
   sharers?: number[][];
+  layer_from?: number[];
   flight_most?: number;
 }
 
@@ -94,7 +95,7 @@ interface Header {
   profile: string;
   batch: number;
   noun: string;
-  chip: { clusters: number; cores: number; lb_bytes: number; gb_bytes: number; dram_bytes_per_s: number };
+  chip: { clusters: number; cores: number; lb_bytes: number; lb_data_bytes: number; gb_bytes: number; dram_bytes_per_s: number };
   bound_s: number;
   headline: string;
   hues: { meaning: "group" | "stage" | "kind"; titles: string[]; of_layer: number[]; of_group: number[] };

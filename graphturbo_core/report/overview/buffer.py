@@ -112,6 +112,7 @@ def _chip(report: Report) -> dict[str, object]:
         "clusters": numbers.get("chip.clusters", 1),
         "cores": numbers.get("cluster.cores", 1),
         "lb_bytes": contract["lb"]["capacity_bytes"],
+        "lb_data_bytes": numbers.get("core.lb_data_bytes", 0),
         "gb_bytes": contract["gb"]["capacity_bytes"],
         "dram_bytes_per_s": report.tables["roofs"][0]["dram_bytes_per_s"],
     }

@@ -23,7 +23,7 @@ function spread(row, from, to, weight) {
 
 /**
  * Shares by row (KINDS, then the DRAM link), hue and pixel column, for the window [t0, t1) seconds
- * of `run`; `only`: of one layer. `hueOf`: the hue per layer, `hues` their number.
+ * of `run`; `only`: of a set of layers. `hueOf`: the hue per layer, `hues` their number.
  */
 /** @param {Run} run */
 export function binned(run, { t0, t1, width, hueOf, hues, only = null }) {
@@ -41,7 +41,7 @@ export function binned(run, { t0, t1, width, hueOf, hues, only = null }) {
     for (let i = 0; i < start.length; i += 1) {
       if (start[i] > last) break;
       const own = layer[i];
-      if (only !== null && own !== only) continue;
+      if (only !== null && !only.has(own)) continue;
       const from = start[i] * scale + shift;
       const to = from + hold[i] * scale;
       if (to <= 0) continue;

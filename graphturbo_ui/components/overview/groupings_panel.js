@@ -239,7 +239,7 @@ function numbers(pen, column, run, boxes, { top, height, bands, hues, least }) {
     const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
     const middle = top + ((box.y0 + box.y1) / 2) * height;
     const { hue } = bands.find(({ foot }) => middle < foot) ?? bands.at(-1);
-    pen.text(x, middle + size * pen.k * 0.36, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number" });
+    pen.text(x, middle + size * pen.k * 0.36, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number", "data-kernel": box.kernel, "data-round": box.round });
   }
 }
 

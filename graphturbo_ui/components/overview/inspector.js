@@ -6,11 +6,14 @@ import { cycleAt, groupSeconds, hueSeconds, kernelAt, kernelCount, kernelNumber,
 import { countText, shareText, sizeText, timeText } from "./words.js";
 
 /**
- * Fill the inspector for what `focus` names: {layer}, {group}, {hue} or {time}.
+ * Fill the inspector for what is pointed at: {layer}, {group}, {hue} or {time}; else for the
+ * sub-graph that gains most. `on.edit(group)`: leads to where B's sub-graphs are edited, or null.
  *
  * @param {Scene} scene
  */
-export function drawInspector(host, scene, focus, on) {
+export function drawInspector(host, scene, pointedAt, on) {
+  const focus = [pointedAt.layer, pointedAt.group, pointedAt.hue, pointedAt.time].some((own) => own !== null && own !== undefined)
+    ? pointedAt : { group: mostGained(scene) };
   const cells = cellsFor(scene, focus);
   const nodes = cells.map(({ caption, parts, hue }) => {
     const value = htmlNode("div", "value", ...parts.map((part) => (typeof part === "string" ? part : htmlNode("b", "", part.b))));
@@ -28,7 +31,7 @@ export function drawInspector(host, scene, focus, on) {
   if (focus.group !== null && focus.group !== undefined && on.edit) {
     const edit = htmlNode("button", "small control", "Edit plan");
     edit.title = "Merge, split or move this sub-graph, and run B again";
-    edit.onclick = on.edit;
+    edit.onclick = () => on.edit(focus.group);
     host.append(edit);
   }
   fitCells(host, cells, nodes);
@@ -71,9 +74,8 @@ function fitCells(host, cells, nodes) {
 function cellsFor(scene, { layer = null, group = null, hue = null, time = null }) {
   if (layer !== null) return layerCells(scene, layer);
   if (time !== null) return timeCells(scene, time);
-  if (group !== null) return groupCells(scene, group);
   if (hue !== null) return hueCells(scene, hue);
-  return groupCells(scene, mostGained(scene));
+  return groupCells(scene, group);
 }
 
 /**
@@ -96,6 +98,16 @@ function both(scene, text) {
   return [`A ${text(a)}   B `, { b: text(b) }];
 }
 
+/**
+ * Times of both runs in one unit, that of the shorter.
+ *
+ * @param {Scene} scene
+ */
+export function bothTimes(scene, seconds) {
+  const times = [scene.runs[0], scene.runs.at(-1)].map(seconds).filter((own) => own > 0);
+  return both(scene, (run) => timeText(seconds(run), times.length ? Math.min(...times) : undefined));
+}
+
 /** Seconds of the layers of a sub-graph, of those that others share its part by work. */
 function sharedSeconds({ layers, shares }, seconds) {
   return layers.reduce((sum, layer, at) => sum + seconds[layer] * shares[at], 0);
@@ -110,7 +122,7 @@ function layerCells(scene, layer) {
   return [
     { caption: `Layer ${layer + 1} of ${scene.layers.length}, ${ops.replaceAll("+", " + ")}`, parts: [{ b: name }], hue },
     { caption: `${b.name}'s sub-graph`, parts: [{ b: group.title }, `, ${countText(group.layers.length, "layer")}, ${countText(group.pieces, "piece")}`] },
-    { caption: "Matrix engines work", parts: both(scene, (run) => timeText(matrixSeconds(run, layer))) },
+    { caption: "Matrix engines work", parts: bothTimes(scene, (run) => matrixSeconds(run, layer)) },
     { caption: "DRAM bytes per cluster", parts: both(scene, (run) => sizeText(run.layer_dram_bytes[layer] * scaleOf(run))) },
     { caption: "LB, fullest core", parts: both(scene, (run) => sizeText(run.layer_lb_peak_bytes[layer])) },
     { caption: "GB", parts: both(scene, (run) => sizeText(run.layer_gb_peak_bytes[layer])) },
@@ -123,7 +135,7 @@ function timeCells(scene, time) {
   const cells = [{ caption: "Playhead", parts: [{ b: timeText(time) }], hue: -1 }];
   for (const run of scene.runs) {
     if (time >= run.total) {
-      cells.push({ caption: `${run.name} is done since`, parts: [timeText(run.total)] });
+      cells.push({ caption: `${run.name} is done since`, parts: [timeText(run.total, Math.min(...scene.runs.map(({ total }) => total)))] });
       continue;
     }
     const kernel = kernelAt(run, time);
@@ -139,7 +151,7 @@ function timeCells(scene, time) {
     cells.push({ caption: `${run.name}: ${[place, title].filter(Boolean).join(", ")}`, parts: [said || "no instruction"] });
   }
   const done = (run) => samplesDone(run, time).toLocaleString("en-US");
-  cells.push({ caption: `${scene.noun}s done per cluster, of ${scene.runs[0].samples}`, parts: both(scene, done) });
+  cells.push({ caption: `${scene.noun[0].toUpperCase()}${scene.noun.slice(1)}s done per cluster, of ${scene.runs[0].samples}`, parts: both(scene, done) });
   return cells;
 }
 
@@ -157,14 +169,26 @@ function groupCells(scene, number) {
   const samples = b.rounds[0].samples;
   const a = scene.runs[0];
   const before = layerSeconds(a);
+  const own = groupSeconds(b)[number];
+  const seconds = (run) => (run === b ? own : sharedSeconds(group, before));
   const isShared = a !== b && group.shares.some((share) => share < 1);
   const cells = [
     { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: group.title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
     { caption: "Pieces", parts: [piecesText(scene, group, samples)] },
-    { caption: "Live bytes, whole → per piece", parts: [{ b: bytesText(group) }] },
-    { caption: isShared ? "Time (A: its share of the layer)" : "Time", parts: a === b ? [{ b: timeText(groupSeconds(b)[number]) }] : [`A ${timeText(sharedSeconds(group, before))}   B `, { b: timeText(groupSeconds(b)[number]) }] },
+    { caption: `Live bytes${roomText(scene)}`, parts: [{ b: bytesText(group) }, group.pieces > 1 && group.piece_bytes ? " per piece" : ""] },
+    { caption: isShared ? "Time (A: its share of the layer)" : "Time", parts: bothTimes(scene, seconds) },
   ];
   return [...cells, ...reasonCells(b, number), ...nextBestCells(scene, b, number)];
+}
+
+/**
+ * `, of 8 MiB in 8 LBs`: the room that a piece's live bytes have to fit into.
+ *
+ * @param {Scene} scene
+ */
+function roomText({ chip: { cores, lb_data_bytes: bytes } }) {
+  if (!bytes) return "";
+  return `, of ${sizeText(cores * bytes, true)} in ${countText(cores, "LB")}`;
 }
 
 /** `8 × 2 images`; `4, axis 2`; `1, 16 images`. */
@@ -199,7 +223,7 @@ function reasonCells(run, number) {
   /** @type {Cell[]} */
   const cells = [];
   if (merged) cells.push({ caption: `Why merged, ${countText(merged.times, "time")}`, parts: [mergedText(merged)], spare: 2 });
-  const refused = own.filter(({ is_merged: isMerged }) => !isMerged);
+  const refused = nearestFirst(run.groups[number], own.filter(({ is_merged: isMerged }) => !isMerged));
   if (refused.length) {
     const isCut = refused.every(({ cause, fewest_pieces: fewest }) => cause === "refetch" && fewest);
     const caption = isCut ? "Not further: it would cut" : "Not merged further";
@@ -207,6 +231,14 @@ function reasonCells(run, number) {
     cells.push({ caption, parts: [said.slice(0, 2).join("; ")], shorter: said[0], spare: 1 });
   }
   return cells;
+}
+
+/** Reasons of neighbours before those of sub-graphs far away, which of several are the least telling. */
+export function nearestFirst({ layers }, reasons) {
+  const distance = ({ other_layer: other }) => (
+    other < 0 ? Infinity : Math.min(...layers.map((layer) => Math.abs(layer - other)))
+  );
+  return reasons.toSorted((one, other) => distance(one) - distance(other) || 0);
 }
 
 function mergedText({ cause, rule, fewest_pieces: fewest, most_pieces: most }) {
@@ -263,7 +295,7 @@ function hueCells(scene, hue) {
   const b = scene.runs.at(-1);
   const groups = b.groups.filter((_, number) => scene.hues.of_group[number] === hue);
   const layers = scene.hues.of_layer.filter((own) => own === hue).length;
-  const seconds = (run) => timeText(hueSeconds(run)[hue]);
+  const seconds = (run) => hueSeconds(run)[hue];
   const ofGroups = groups.length ? [
     { caption: "Pieces", parts: [rangeText(groups.map(({ pieces }) => pieces))] },
     { caption: "Largest live bytes", parts: [{ b: sizeText(Math.max(...groups.map((group) => group.whole_bytes))) }] },
@@ -271,7 +303,7 @@ function hueCells(scene, hue) {
   return [
     { caption: groups.length ? `${groups.length} of B's ${countText(b.groups.length, "group")}` : "Part of a larger group of B", parts: [{ b: scene.hues.titles[hue] }, `, ${countText(layers, "layer")}`], hue },
     ...ofGroups,
-    { caption: "Time", parts: both(scene, seconds) },
+    { caption: "Time", parts: bothTimes(scene, seconds) },
     { caption: "Share of the time", parts: both(scene, (run) => shareText(hueSeconds(run)[hue] / run.total)) },
   ];
 }

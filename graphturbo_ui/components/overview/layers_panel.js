@@ -3,6 +3,7 @@
 import { Pen } from "./draw.js";
 import { GroupingsPanel } from "./groupings_panel.js";
 import { bytesText, drawFolded, drawLabels, foldedBlocks } from "./labels.js";
+import { frameRows, markRunning, tintNumbers, veilLater, veilOthers } from "./layers_overlay.js";
 import { MEMORIES, badgeRoom, drawMemory } from "./memory_columns.js";
 import { arrangedRows, rowAt } from "./rows.js";
 import { countText, sizeText } from "./words.js";
@@ -48,6 +49,7 @@ export class LayersPanel extends GroupingsPanel {
       if (drawLines) this.above.push(drawLines);
     }
     this.veil = pen.group("veil");
+    this.marks = pen.group("over");
     for (const draw of this.above) draw(pen.group("above"));
     this.over = pen.group("over");
   }
@@ -121,43 +123,21 @@ export class LayersPanel extends GroupingsPanel {
     pen.text(middle, y, said, { anchor: "middle", size: 12, fill: "var(--ink3)" });
   }
 
-  /** What hover, selection and playhead change: others paler, what has not started yet paler. */
-  overlay({ layers, running, started }) {
-    const { rows, columns } = this;
-    this.veil.parent.replaceChildren();
-    this.over.parent.replaceChildren();
+  /**
+   * What hover, selection and playhead change. `layers`: those that others are paler than; `pointed`,
+   * `chosen`: those that are framed; `at`: what has started, runs and has begun at the playhead.
+   */
+  overlay({ layers, pointed, chosen, at }) {
+    for (const pen of [this.veil, this.marks, this.over]) pen.parent.replaceChildren();
     const has = layers && new Set(layers);
-    this.veilNumbers(has);
-    if (has) {
-      for (const name of ["a", "b", "lb", "gb"]) {
-        const { x, width } = columns[name];
-        if (!width) continue;
-        for (const [top, foot] of withoutFocus(rows, has)) this.veil.rect(x - 1, top, width + 2, foot - top, "var(--card)", { opacity: 0.66 });
-      }
+    if (has) veilOthers(this.veil, this, has);
+    for (const run of at ? this.scene.runs : []) {
+      veilLater(this.veil, this, run, at);
+      markRunning(this.marks, this, run, at.running(run));
     }
-    if (!started) return;
-    for (const run of this.scene.runs) {
-      const { x, width } = columns[run.name.toLowerCase()];
-      for (const box of this.boxes[run.name]) {
-        if (started(run, box)) continue;
-        this.veil.rect(x + box.x0 * width, box.top + box.y0 * (box.foot - box.top), (box.x1 - box.x0) * width, (box.y1 - box.y0) * (box.foot - box.top), "var(--card)", { opacity: 0.78 });
-      }
-      for (const [layer, how] of running(run)) {
-        const row = rows.find((own) => own.first <= layer && layer <= own.last);
-        const box = this.boxes[run.name].find((own) => own.first <= layer && layer <= own.last && running(run).kernel === own.kernel);
-        const left = box ? x + box.x0 * width : x;
-        this.over.rect(left, row.y, box ? (box.x1 - box.x0) * width : width, Math.max(2, row.h), how === 1 ? "var(--ink)" : "none", { stroke: "var(--ink)", "stroke-width": 1.2 });
-      }
-    }
-  }
-
-  /** Numbers on boxes that are paler than their hue are dark; those of the focus stay as they are. */
-  veilNumbers(has) {
-    for (const node of this.svg.querySelectorAll(".number")) {
-      const middle = Number(node.getAttribute("y")) - Number(node.getAttribute("font-size")) * 0.36;
-      const row = rowAt(this.rows, middle);
-      node.classList.toggle("veiled", Boolean(has) && row !== null && !spanHas(row, has));
-    }
+    tintNumbers(this.svg, this.rows, { layers: has, at, run: this.scene.runs.at(-1) });
+    if (chosen) frameRows(this.over, this, chosen, "chosen");
+    if (pointed && pointed.join() !== chosen?.join()) frameRows(this.over, this, pointed, "pointed");
   }
 
   /** What stands at a point: a layer, or a sub-graph of B. */
@@ -170,24 +150,6 @@ export class LayersPanel extends GroupingsPanel {
     if (row.isShut) return { block: row.block, group: isB ? group : null, layer: isB ? null : row.first };
     return isB ? { group, layer: null, block: row.block } : { layer: row.first, group: null, block: row.block };
   }
-}
-
-function spanHas(row, layers) {
-  for (let layer = row.first; layer <= row.last; layer += 1) if (layers.has(layer)) return true;
-  return false;
-}
-
-/** [top, foot] of each stretch of rows without one of these layers. */
-function withoutFocus(rows, layers) {
-  const found = [];
-  let isOpen = false;
-  for (const row of rows) {
-    const isOut = !spanHas(row, layers);
-    if (isOut && isOpen) found.at(-1)[1] = row.y + row.h + 0.5;
-    else if (isOut) found.push([row.y - 0.5, row.y + row.h + 0.5]);
-    isOpen = isOut;
-  }
-  return found;
 }
 
 /**

@@ -2,20 +2,22 @@
 // one playhead, one selection through all of them; link.js tells Python what is selected.
 
 import { common, follow, inNextFrame, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
+import { dockInspector } from "./dock.js";
 import { themeOf } from "./draw.js";
 import { drawInspector } from "./inspector.js";
+import { bindKeys, togglePresent } from "./keys.js";
 import { firstChoice, firstLens, firstOpen } from "./lens_words.js";
 import { LayersPanel } from "./layers_panel.js";
 import { drawRace } from "./race.js";
 import { readScene } from "./runs.js";
-import { Player, startedAt, runningAt } from "./play.js";
+import { Player, layersBegunAt, startedAt, runningAt } from "./play.js";
 import { TimePanel } from "./time_panel.js";
-import { clamp01, countText } from "./words.js";
+import { bindTimePointer } from "./time_pointer.js";
+import { openView } from "./views_below.js";
+import { countText } from "./words.js";
 
 const HUES = 5;
 const SHORTEST_LENS = 2e-6; // seconds
-const RESTED_MS = 4000;
-const LATEST_SCROLL_MS = 60_000;
 
 class Overview {
   constructor(root) {
@@ -91,6 +93,7 @@ class Overview {
     this.font = font;
     const right = this.parts.time.parentElement;
     this.time.draw(this.scene, { width: right.clientWidth, height: right.clientHeight, k, font, lens: this.lens(), colours: this.colours() });
+    this.painted = null;
   }
 
   colours() {
@@ -102,37 +105,46 @@ class Overview {
     };
   }
 
+  /** Layers of a choice {layer}, {group} or {hue}; null for none. */
+  layersOf({ layer = null, group = null, hue = null }) {
+    if (layer !== null) return [layer];
+    if (group !== null) return this.scene.runs.at(-1).groups[group].layers;
+    if (hue !== null) return this.scene.hues.of_layer.flatMap((own, at) => (own === hue ? [at] : []));
+    return null;
+  }
+
   /** Layers that are in focus, or null: those of what is pointed at, else of what is chosen. */
   focusLayers() {
     const { layer, group, hue, pin, time } = this.state;
-    const of = (found) => {
-      if (found.layer !== null && found.layer !== undefined) return [found.layer];
-      if (found.group !== null && found.group !== undefined) return this.scene.runs.at(-1).groups[found.group].layers;
-      if (found.hue !== null && found.hue !== undefined) return this.scene.hues.of_layer.flatMap((own, at) => (own === found.hue ? [at] : []));
-      return null;
-    };
-    return of({ layer, group, hue }) ?? (time === null ? of(pin) : null);
+    return this.layersOf({ layer, group, hue }) ?? (time === null ? this.layersOf(pin) : null);
   }
 
   overlays() {
     const { scene, state } = this;
-    const layers = this.focusLayers();
-    const single = layers?.length === 1 ? layers[0] : null;
-    if (single !== this.painted) {
-      this.painted = single;
-      this.time.paint(single);
-    }
-    this.layers.overlay({
-      layers: state.time === null || state.layer !== null ? layers : null,
-      started: state.time === null || state.layer !== null ? null : startedAt(state.time),
-      running: runningAt(state.time),
-    });
-    this.time.overlay(state.time);
     const { layer, group, hue, time, pin } = state;
+    const layers = this.focusLayers();
+    const painted = layers && layers.join();
+    if (painted !== this.painted) {
+      this.painted = painted;
+      this.time.paint(layers && new Set(layers));
+    }
     const hasOwn = layer !== null || group !== null || hue !== null;
+    this.layers.overlay({
+      layers: time === null ? layers : null,
+      pointed: hasOwn ? this.layersOf({ layer, group, hue }) : null,
+      chosen: this.layersOf(pin),
+      at: time === null ? null : { started: startedAt(time), running: runningAt(time), begun: layersBegunAt(time) },
+    });
+    this.time.overlay(time);
     const chosen = Object.keys(pin).length ? pin : firstChoice(scene) ?? {};
     const focus = hasOwn ? { layer, group, hue } : time !== null ? { time } : chosen;
-    drawInspector(this.parts.inspector, scene, focus, { edit: this.canOpen("Plan edits") ? () => this.openView("Plan edits") : null });
+    drawInspector(this.parts.inspector, scene, focus, { edit: this.canOpen("Plan edits") ? (own) => this.editPlan(own) : null });
+  }
+
+  /** The view that edits B's plan, at a sub-graph. */
+  editPlan(group) {
+    if (this.state.pin.group !== group) this.pin({ group });
+    openView("Plan edits");
   }
 
   /** Change what is pointed at. */
@@ -180,7 +192,6 @@ class Overview {
       lens = { run: lens.run, t0, t1: t0 + span };
     }
     this.state.lens = lens;
-    this.painted = undefined;
     this.drawTime();
     this.overlays();
     this.expose();
@@ -219,28 +230,12 @@ class Overview {
     const own = this.scene.runs.find(({ name }) => name === run);
     const window = [t0 / own.seconds_per_cycle, t1 / own.seconds_per_cycle];
     share("windows", this.scene.runs.map(() => window), this.root);
-    this.openView("Every core");
+    openView("Every core");
   }
 
   /** Whether the page has a view below; a saved page has a part of the app's. */
   canOpen(name) {
     return this.scene.views?.includes(name) ?? true;
-  }
-
-  /** Scroll to a view below: to a section of a saved page, else drawn as a click on its name does. */
-  openView(name) {
-    const section = document.querySelector(`section[data-view="${name}"]`);
-    if (section) {
-      section.scrollIntoView({ block: "start" });
-      return;
-    }
-    /** @type {NodeListOf<HTMLButtonElement>} */
-    const buttons = document.querySelectorAll(".st-key-views button");
-    const button = [...buttons].find(({ textContent }) => textContent.trim() === name);
-    const place = `.st-key-view_${name.toLowerCase().replaceAll(" ", "_")}`;
-    if (!button) return;
-    if (!document.querySelector(place)) button.click();
-    scrollWhenThere(place);
   }
 
   bind() {
@@ -256,7 +251,7 @@ class Overview {
     });
     parts.layers.addEventListener("pointerleave", () => this.set({ layer: null, group: null, hue: null }));
     parts.layers.addEventListener("click", (event) => this.clickLayers(event, point(event, parts.layers)));
-    this.bindTime(point);
+    bindTimePointer(this, point);
     parts.play.onclick = () => this.togglePlay();
     parts.fit.onclick = () => this.setLens(null);
     parts.cores.onclick = () => this.openCores();
@@ -264,7 +259,13 @@ class Overview {
       const box = root.querySelector(`#${button.dataset.help}`);
       button.onclick = () => this.toggleHelp(button, box);
     }
-    root.addEventListener("keydown", (event) => this.key(event));
+    parts.all_keys.onclick = () => this.showKeys();
+    parts.shortcuts.onclick = (event) => {
+      const isOutside = event.target === parts.shortcuts; // what surrounds its words
+      if (isOutside || event.target.closest("button")) parts.shortcuts.close();
+    };
+    bindKeys(root, (name, event) => this.key(name, event));
+    dockInspector(parts.inspector.parentElement, parts.inspector, () => this.scene && this.overlays());
     follow("selected", root, () => {
       if (!this.scene) return;
       this.readSelection();
@@ -290,72 +291,32 @@ class Overview {
     this.pin(found.group !== null ? { group: found.group } : { layer: found.layer });
   }
 
-  bindTime(point) {
-    const host = this.parts.time;
-    let drag = null;
-    host.addEventListener("pointermove", (event) => {
-      const [x, y] = point(event, host);
-      if (drag) {
-        drag.x1 = x;
-        return;
-      }
-      if (this.player.isPlaying) return;
-      const found = this.time.hit(x, y);
-      this.set({ time: found ? found.time : null, layer: found?.layer ?? null, group: null, hue: null });
-    });
-    host.addEventListener("pointerleave", () => {
-      if (!this.player.isPlaying) this.set({ time: null, layer: null });
-    });
-    host.addEventListener("pointerdown", (event) => {
-      const [x, y] = point(event, host);
-      const found = this.time.hit(x, y, false);
-      drag = found ? { name: found.name, run: found.run, x0: x, x1: x } : null;
-      if (drag) host.setPointerCapture(event.pointerId);
-    });
-    host.addEventListener("pointerup", (event) => {
-      const own = drag;
-      drag = null;
-      if (!own) return;
-      if (Math.abs(own.x1 - own.x0) > 4) this.dragged(own);
-      else this.clickTime(point(event, host));
-    });
-    host.addEventListener("wheel", (event) => {
-      const [x, y] = point(event, host);
-      const found = this.time.hit(x, y, false);
-      if (found?.name !== "lens" || !(event.ctrlKey || event.metaKey || this.root.contains(this.root.getRootNode().activeElement))) return;
-      event.preventDefault();
-      this.zoom(Math.exp(event.deltaY * 0.0015), clamp01((x - this.time.x0) / this.time.plot));
-    }, { passive: false });
-  }
-
-  /** A stretch marked with the pointer becomes the lens. */
-  dragged({ name, run, x0, x1 }) {
-    const at = (x) => clamp01((x - this.time.x0) / this.time.plot);
-    const [from, to] = [at(Math.min(x0, x1)), at(Math.max(x0, x1))];
-    const { t0, t1 } = name === "lens" ? this.lens() : { t0: 0, t1: this.longest() };
-    this.setLens({ run: run.name, t0: t0 + from * (t1 - t0), t1: t0 + to * (t1 - t0) });
-  }
-
-  clickTime([x, y]) {
-    const found = this.time.hit(x, y);
-    if (found?.layer !== null && found?.layer !== undefined) this.pin({ layer: found.layer });
-  }
-
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+  /** What a key does; false where it does nothing here. */
+  key(name, event) {
+    const shortcuts = this.parts.shortcuts;
+    if (shortcuts.open) {
+      if (name !== "?" && name !== "Escape") return false;
+      shortcuts.close();
+      return true;
+    }
+    const by = event.shiftKey ? 10 : 1;
     const acts = {
       Space: () => this.togglePlay(), ArrowDown: () => this.stepLayer(1), ArrowUp: () => this.stepLayer(-1),
-      ArrowRight: () => this.stepTime(event.shiftKey ? 10 : 1), ArrowLeft: () => this.stepTime(event.shiftKey ? -10 : -1),
+      ArrowRight: () => this.stepTime(by), ArrowLeft: () => this.stepTime(-by),
       KeyW: () => this.zoom(0.8), KeyS: () => this.zoom(1.25), KeyA: () => this.pan(-0.15), KeyD: () => this.pan(0.15),
-      KeyF: () => this.setLens(null), Escape: () => this.escape(),
-      Enter: () => this.state.layer !== null && this.pin({ layer: this.state.layer }),
+      KeyF: () => this.setLens(null), KeyP: () => !event.repeat && togglePresent(this.scene.is_presenting),
+      Escape: () => this.escape(event), Enter: () => this.state.layer !== null && this.pin({ layer: this.state.layer }),
+      "?": () => this.showKeys(),
     };
-    const digit = /^Digit([1-9])$/.exec(event.code);
-    const act = acts[event.code] ?? (digit ? () => this.pickHue(Number(digit[1]) - 1) : event.key === "?" ? () => this.parts.keys_button.click() : null);
-    const isButton = event.composedPath()[0]?.tagName === "BUTTON" && ["Space", "Enter"].includes(event.code);
-    if (!act || isButton) return;
-    event.preventDefault();
-    act();
+    const digit = /^Digit([1-9])$/.exec(name);
+    const act = acts[name] ?? (digit ? () => this.pickHue(Number(digit[1]) - 1) : () => false);
+    return this.scene ? act() : false;
+  }
+
+  showKeys() {
+    const { shortcuts } = this.parts;
+    for (const node of shortcuts.querySelectorAll(".of-app")) node.hidden = !this.trigger;
+    shortcuts.showModal();
   }
 
   pickHue(hue) {
@@ -375,12 +336,15 @@ class Overview {
     this.set({ time: Math.min(this.longest(), Math.max(0, time)), layer: null, group: null, hue: null });
   }
 
-  escape() {
+  /** Give up what is chosen; where the first screen has no focus, Escape ends Present. */
+  escape(event) {
+    if (this.scene.is_presenting && !event.composedPath().includes(this.root)) return false;
     for (const box of this.root.querySelectorAll(".help:not([hidden])")) box.hidden = true;
     this.player.stop();
     Object.assign(this.state, { layer: null, group: null, hue: null, time: null, lens: null });
     if (Object.keys(this.state.pin).length) this.pin(this.state.pin);
     this.setLens(null);
+    return true;
   }
 
   /** What tests and people with a console can read. */
@@ -399,28 +363,6 @@ function sayInRoom(host, texts) {
     host.textContent = text;
     if (host.scrollWidth <= host.clientWidth) return;
   }
-}
-
-/** Scroll to what the page is about to draw, and stay there until the page has rested for a while. */
-function scrollWhenThere(selector) {
-  const latest = performance.now() + LATEST_SCROLL_MS;
-  const left = new AbortController();
-  let last = "";
-  let changed = 0;
-  for (const kind of ["wheel", "pointerdown", "keydown", "touchmove"]) {
-    addEventListener(kind, () => left.abort(), { signal: left.signal, passive: true });
-  }
-  const step = () => {
-    const now = performance.now();
-    if (left.signal.aborted || now > latest) return;
-    const place = document.querySelector(selector);
-    place?.scrollIntoView({ block: "start" });
-    const isBusy = !place || document.querySelector('[data-test-script-state="running"]');
-    const page = `${place?.scrollHeight} ${document.documentElement.scrollHeight}`;
-    if (isBusy || page !== last) [last, changed] = [page, now];
-    if (now - changed < RESTED_MS) setTimeout(step, 200);
-  };
-  step();
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

@@ -1,6 +1,6 @@
 // Play: one clock for both runs, so that the shorter one is done first. And what it shows at a time.
 
-import { cycleAt, kernelAt, layersAt } from "./runs.js";
+import { NO_LAYER, cycleAt, kernelAt, layersAt } from "./runs.js";
 
 const SECONDS = 8; // in which the longer run is played
 
@@ -55,13 +55,39 @@ export function startedAt(time) {
   };
 }
 
+/** Layers of a run that have had an instruction by a time. */
+export function layersBegunAt(time) {
+  return (run) => {
+    run.layer_from ??= firstStarts(run);
+    return new Set(run.layer_from.flatMap((at, layer) => (at <= time ? [layer] : [])));
+  };
+}
+
+/**
+ * Seconds at which the first instruction of each layer starts; of a layer without one, its first kernel.
+ *
+ * @param {Run} run
+ */
+function firstStarts(run) {
+  const at = run.rounds.find(({ isDrawn }) => isDrawn)?.at ?? 0;
+  const found = [];
+  run.layer.forEach((layer, i) => {
+    if (layer !== NO_LAYER) found[layer] ??= at + run.start[i] * run.seconds_per_cycle;
+  });
+  run.kernel_group.forEach((group, kernel) => {
+    for (const layer of run.groups[group].layers) found[layer] ??= at + run.kernel_from[kernel] * run.seconds_per_cycle;
+  });
+  return found;
+}
+
 /** Layers in flight of a run at a time, with the kernel that runs. */
 export function runningAt(time) {
   const known = new Map();
   return (run) => {
     if (!known.has(run)) {
-      /** @type {Map<number, number> & { kernel?: number }} */
+      /** @type {Map<number, number> & { kernel?: number, round?: number }} */
       const found = time !== null && cycleAt(run, time) ? layersAt(run, time) : new Map();
+      found.round = cycleAt(run, time)?.number ?? -1;
       found.kernel = time === null ? -1 : kernelAt(run, time);
       known.set(run, found);
     }

@@ -151,7 +151,7 @@ export class TimePanel {
     pen.line(from, block.top - 2, from, block.foot + 2, "var(--ink)", { "stroke-width": 1.4 });
     pen.line(to, block.top, to, block.foot, "var(--edge)", { "stroke-dasharray": "3 3" });
     const middle = (block.top + block.foot) / 2;
-    const text = `${timeText(long.total - short.total)} ${short === b ? "sooner" : "later"}`;
+    const text = `${timeText(long.total - short.total, short.total)} ${short === b ? "sooner" : "later"}`;
     const room = to - from;
     const width = pen.width(text, 18, 650) + 18 * k;
     const centre = (from + to) / 2;
@@ -253,10 +253,10 @@ export class TimePanel {
     pen.text(Math.max(this.x0 + 4, Math.min(this.x1 - width - 4, middle - 5 * k)), y, text, { size: 13.5, weight: 600, fill: "var(--ink)" });
   }
 
-  /** Bins of a block; `only`: of one layer. */
+  /** Bins of a block; `only`: of a set of layers. */
   bins(run, t0, t1, only = null) {
     const width = Math.max(1, Math.round(this.plot * (t1 - t0 === this.lensSpan() && run === this.lensRun() ? 1 : run.total / this.longest) * this.ratio()));
-    const key = [run.name, t0, t1, width, only].join(" ");
+    const key = [run.name, t0, t1, width, only && [...only].join()].join(" ");
     const known = this.cache.get(key);
     if (known) return known;
     const { hues } = this.scene;
@@ -284,28 +284,28 @@ export class TimePanel {
     return { ...found, link: means[KINDS.length], flight: flight.mean.reduce((a, b) => a + b, 0) / Math.max(1, flight.mean.length) };
   }
 
-  /** Paint all bars; with `layer` those of the others paler. */
-  paint(layer) {
+  /** Paint all bars; with a set of `layers` those of the others paler. */
+  paint(layers) {
     const ratio = this.ratio();
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
     const pen = this.canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    for (const run of this.scene.runs) this.paintBlock(pen, this.blocks[run.name], run, 0, run.total, this.x0, this.x(run.total), layer);
-    this.paintBlock(pen, this.blocks.lens, this.lensRun(), this.lens.t0, this.lens.t1, this.x0, this.x1, layer);
+    for (const run of this.scene.runs) this.paintBlock(pen, this.blocks[run.name], run, 0, run.total, this.x0, this.x(run.total), layers);
+    this.paintBlock(pen, this.blocks.lens, this.lensRun(), this.lens.t0, this.lens.t1, this.x0, this.x1, layers);
   }
 
-  paintBlock(pen, block, run, t0, t1, left, right, layer) {
+  paintBlock(pen, block, run, t0, t1, left, right, layers) {
     const { colours } = this;
     pen.fillStyle = colours.track;
     for (const name of block.list) pen.fillRect(this.x0, block.rows[name].y, this.plot, block.rows[name].h);
     const { rows, flight, width } = this.bins(run, t0, t1);
     const step = (right - left) / width;
-    pen.globalAlpha = layer === null ? 1 : PALE;
+    pen.globalAlpha = layers === null ? 1 : PALE;
     this.paintFlight(pen, block.rows.flight, flight, left, step);
     this.paintRows(pen, block, rows, left, step);
     pen.globalAlpha = 1;
-    if (layer !== null) this.paintRows(pen, block, this.bins(run, t0, t1, layer).rows, left, step);
+    if (layers !== null) this.paintRows(pen, block, this.bins(run, t0, t1, layers).rows, left, step);
     this.veilRepeats(pen, block, run, t0, t1, left, right);
   }
 

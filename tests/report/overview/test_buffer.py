@@ -176,6 +176,7 @@ def test_the_model_s_graph_and_chip_are_the_report_s() -> None:
             assert pair[0] == pair[1] or pair in header["edges"]
     assert header["chip"]["clusters"] == 4
     assert header["chip"]["lb_bytes"] == report.contract["lb"]["capacity_bytes"]
+    assert 0 < header["chip"]["lb_data_bytes"] < header["chip"]["lb_bytes"]
     assert header["bound_s"] == report.contract["lower_bound_s"]
     assert header["noun"] == "image"
     assert header["headline"].startswith("Coarse is ")

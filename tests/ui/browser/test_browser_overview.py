@@ -321,12 +321,6 @@ def test_keys_move_zoom_choose_and_clear(screen: Overview) -> None:
     assert screen.run("return Object.values(view.state.pin).length") == 1
     screen.press("Escape")
     assert screen.scene["pin"] == {}
-    keys = screen.page.locator(".overview #help-time")
-    screen.press("?")
-    expect(keys).to_be_visible()
-    expect(keys).to_contain_text("W A S D")
-    screen.press("Escape")
-    expect(keys).to_be_hidden()
 
 
 def test_play_runs_both_and_stops_at_the_end(screen: Overview) -> None:

@@ -87,9 +87,9 @@ export default function () {
     "one layer alone": () => {
       const run = busyRun(7);
       const options = { t0: 0, t1: run.total, width: 200, ...HUES };
-      const layers = [0, 1, 2].map((only) => rowSums(binned(run, { ...options, only })));
+      const layers = [0, 1, 2].map((only) => rowSums(binned(run, { ...options, only: new Set([only]) })));
       near(layers.reduce((one, other) => one.map((value, row) => value + other[row])), rowSums(binned(run, options)), 1e-3);
-      const [matrix] = binned(run, { ...options, only: 0 });
+      const [matrix] = binned(run, { ...options, only: new Set([0]) });
       equal(sum([...matrix[1]]), 0);
     },
     "the mean of a row is its share of the window": () => {

@@ -1,6 +1,6 @@
-// What the inspector says of a sub-graph's next best decision.
+// What the inspector says of a sub-graph: its next best decision, its neighbours, its times.
 
-import { nextBestCells } from "../../../graphturbo_ui/components/overview/inspector.js";
+import { bothTimes, nearestFirst, nextBestCells } from "../../../graphturbo_ui/components/overview/inspector.js";
 import { equal, outcomes } from "./check.js";
 import { madeScene } from "./made.js";
 
@@ -22,6 +22,18 @@ export default function () {
     },
     "an estimate below what was simulated is no promise": () => {
       equal(text({ how: "joined", groups: 1, pieces: 1, along: "", more_cycles: -5 }), "one with its neighbour: no slower");
+    },
+    "the reason of a neighbour comes before that of a sub-graph far away": () => {
+      const order = (...others) => nearestFirst({ layers: [4, 5, 6] }, others.map((layer) => ({ other_layer: layer }))).map(({ other_layer: layer }) => layer);
+      equal(order(169, 7, 3), [7, 3, 169]);
+      equal(order(-1, 169, 8), [8, 169, -1]);
+      equal(order(-1, -1), [-1, -1]);
+    },
+    "both times are in the unit of the shorter": () => {
+      const texts = (a, b) => bothTimes({ runs: [{ name: "A", own: a }, { name: "B", own: b }] }, ({ own }) => own).map((part) => part.b ?? part).join("");
+      equal(texts(0.149, 0.0414), "A 149 ms   B 41.4 ms");
+      equal(texts(0, 0.149), "A 0   B 0.149 s");
+      equal(texts(0, 0), "A 0   B 0");
     },
     "nothing where no search says so": () => equal(text(null), ""),
   });

@@ -3,6 +3,7 @@
 import {
   cycleAt, groupSeconds, hueSeconds, kernelAt, layersAt, matrixSeconds, readScene, samplesDone, scaleOf,
 } from "../../../graphturbo_ui/components/overview/runs.js";
+import { layersBegunAt } from "../../../graphturbo_ui/components/overview/play.js";
 import { equal, near, outcomes } from "./check.js";
 import { madeRun } from "./made.js";
 
@@ -35,6 +36,15 @@ export default function () {
     },
     "the kernel at a time, in every round": () => {
       equal([0, 0.499, 0.5, 0.96, 1.3, 2.1, null].map((time) => kernelAt(madeRun(), time)), [0, 0, 1, -1, 0, -1, -1]);
+    },
+    "a layer has begun from its first instruction on, in all rounds": () => {
+      const run = madeRun();
+      const begun = (time) => [...layersBegunAt(time)(run)];
+      equal([begun(0), begun(0.19), begun(0.2), begun(1.05)], [[0], [0], [0, 1], [0, 1, 2]]);
+    },
+    "a layer without an instruction begins with its kernel": () => {
+      const run = madeRun({ header: { groups: [{ layers: [0, 1] }, { layers: [2, 3] }] } });
+      equal([0.4, 0.5].map((time) => layersBegunAt(time)(run).has(3)), [false, true]);
     },
     "layers in flight compute or only move": () => {
       const run = madeRun();

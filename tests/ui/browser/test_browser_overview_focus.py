@@ -1,0 +1,302 @@
+"""The first screen in headless Chromium: what is in focus, the page's keys, the inspector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.ui.app_server import AppPage
+from tests.ui.overview_page import Overview
+
+pytestmark = pytest.mark.browser
+
+COLOURFUL = """((y, h) => {
+  const { canvas, x0, plot } = view.time;
+  const ratio = canvas.width / view.time.width;
+  const pen = canvas.getContext('2d', { willReadFrequently: true });
+  const { data } = pen.getImageData(x0 * ratio, y * ratio, plot * ratio, h * ratio);
+  const hex = view.time.colours.hues.map((hue) => {
+    pen.fillStyle = hue;
+    return pen.fillStyle.slice(1).match(/../g).map((part) => parseInt(part, 16)).join();
+  });
+  const found = new Set();
+  for (let n = 0; n < data.length; n += 4) {
+    const hue = hex.indexOf([data[n], data[n + 1], data[n + 2]].join());
+    if (hue >= 0) found.add(hue);
+  }
+  return [...found].filter((hue) => hue < 5).sort();
+})"""
+"""JavaScript: hues at full strength in a row of the right card."""
+IN_LENS = f"const {{ y, h }} = view.time.blocks.lens.rows.matrix; return {COLOURFUL}(y, h);"
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, address: str) -> Iterator[Overview]:
+    """The default pair in one page for all tests of the file; no error meanwhile."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    found = Overview(AppPage.of(context, address))
+    found.open("")
+    yield found
+    errors = [*found.visit.errors]
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def screen(opened: Overview) -> Overview:
+    """The same, nothing chosen, and nothing that has the focus."""
+    opened.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    opened.clear()
+    opened.page.evaluate("document.activeElement.blur()")
+    return opened
+
+
+def frames(screen: Overview) -> list[tuple[str, float, float]]:
+    """Class, top and foot of each frame in the left card."""
+    return [
+        tuple(found)
+        for found in screen.run("""return [...root.querySelectorAll('.frame')].map((frame) => [
+          frame.getAttribute('class'), frame.y.baseVal.value,
+          frame.y.baseVal.value + frame.height.baseVal.value]);""")
+    ]
+
+
+def rows_of(screen: Overview, group: int) -> tuple[float, float]:
+    """Top and foot of the rows of a sub-graph of B."""
+    top, foot = screen.run(f"""const {{ layers }} = view.scene.runs[1].groups[{group}];
+      const rows = view.layers.rows.filter(({{ first }}) => layers.includes(first));
+      return [rows[0].y, rows.at(-1).y + rows.at(-1).h];""")
+    return top, foot
+
+
+def test_a_group_is_shown_in_both_cards_and_a_choice_has_a_frame_of_its_own(
+    screen: Overview,
+) -> None:
+    group, layer = 3, 30
+    hue = screen.run(f"return view.scene.hues.of_group[{group}]")
+    assert screen.run(IN_LENS) == [0, 1, 2, 3, 4]
+    screen.move(screen.layer_at(layer, "b"))
+    assert screen.run(IN_LENS) == [hue]
+    ((kind, top, foot),) = frames(screen)
+    assert (kind, (top, foot)) == ("frame pointed", pytest.approx(rows_of(screen, group), abs=2))
+    screen.page.mouse.click(*screen.layer_at(layer, "b"))
+    screen.page.mouse.move(2, 2)
+    screen.rest()
+    assert screen.run(IN_LENS) == [hue]
+    assert [kind for kind, *_ in frames(screen)] == ["frame chosen"]
+    widths = screen.run("""const width = (is) => {
+        view.layers.overlay({ layers: [3], pointed: null, chosen: null, at: null, [is]: [3] });
+        return Number(root.querySelector('.frame').getAttribute('stroke-width'));
+      };
+      const found = [width('pointed'), width('chosen')];
+      view.overlays();
+      return found;""")
+    assert widths[1] > widths[0] + 1
+    screen.size(1300, 900)
+    assert screen.run(IN_LENS) == [hue], "also after the window has another size"
+    screen.size(1440, 900)
+
+
+def test_a_bar_of_the_race_and_a_key_show_a_group_too(screen: Overview) -> None:
+    screen.page.locator(".overview .track[data-run=A] .segments > div").nth(2).hover()
+    screen.rest()
+    assert screen.run(IN_LENS) == [2]
+    screen.page.mouse.move(2, 2)
+    screen.rest()
+    screen.page.keyboard.press("2")
+    screen.rest()
+    assert screen.run(IN_LENS) == [1]
+
+
+def test_a_layer_is_framed_and_has_its_number(screen: Overview) -> None:
+    screen.move(screen.layer_at(45, "a"))
+    assert screen.page.locator(".overview .tag").text_content() == "46"
+    ((_, top, foot),) = frames(screen)
+    row = next(row for row in screen.scene["rows"] if row["first"] == 45)
+    assert (top, foot) == pytest.approx((row["y"], row["y"] + row["h"]), abs=2)
+
+
+def test_pointing_at_a_time_pales_what_starts_later(screen: Overview) -> None:
+    screen.move(screen.time_at("lens", 0.3))
+    assert screen.run("return view.state.layer") is not None
+    later = screen.run("""const [, b] = view.scene.runs;
+      return view.layers.boxes.B.filter(({ kernel }) => (
+        b.kernel_from[kernel] * b.seconds_per_cycle > view.state.time)).length;""")
+    boxes = "root.querySelectorAll('.veil rect:not([data-memory])')"
+    assert 0 < later < screen.run(f"return {boxes}.length")
+    assert screen.page.locator(".overview .tag").count() == 1
+
+
+def test_memory_fills_as_the_time_goes_on(screen: Overview) -> None:
+    pale = """return ['A', 'B'].map((run) => [...root.querySelectorAll(`[data-memory=${run}]`)]
+      .reduce((sum, rect) => sum + rect.height.baseVal.value, 0));"""
+    screen.run("view.playTo(0)")
+    first = screen.run(pale)
+    screen.run("view.playTo(view.longest() / 10)")
+    later = screen.run(pale)
+    assert first[0] > later[0] > later[1]
+    assert first[1] > later[1]
+    screen.run("view.playTo(view.longest())")
+    assert screen.run(pale) == [0, 0]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_stay_readable_while_it_plays(screen: Overview, scheme: str) -> None:
+    screen.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    screen.wait("root.dataset.theme === arg", scheme)
+    screen.run("view.playTo(73.7e-6)")
+    found = screen.run("""const ink = getComputedStyle(root).getPropertyValue('--ink').trim();
+      const pen = document.createElement('canvas').getContext('2d');
+      pen.fillStyle = ink;
+      const [, r, g, b] = /#(..)(..)(..)/.exec(pen.fillStyle);
+      const dark = `rgb(${[r, g, b].map((part) => parseInt(part, 16)).join(', ')})`;
+      const [, run] = view.scene.runs;
+      return [...root.querySelectorAll('.number')].map((node) => {
+        const from = run.kernel_from[node.dataset.kernel] * run.seconds_per_cycle;
+        const style = getComputedStyle(node);
+        const last = [...node.parentElement.parentElement.children].indexOf(node.parentElement);
+        const marks = root.querySelector('.mark').parentElement;
+        return { isLater: from > view.state.time, isInk: style.fill === dark,
+          hasRim: style.paintOrder.startsWith('stroke') && style.strokeWidth !== '0px',
+          isMarked: node.classList.contains('marked'),
+          isAbove: [...marks.parentElement.children].indexOf(marks) < last };
+      });""")
+    later = [each for each in found if each["isLater"]]
+    assert len(later) > 5
+    assert all(each["isInk"] for each in later)
+    (running,) = [each for each in found if each["isMarked"]]
+    assert running["isAbove"]
+    assert running["hasRim"]
+    assert running["isInk"]
+    screen.page.emulate_media(color_scheme="light")
+    screen.wait("root.dataset.theme === 'light'")
+
+
+def test_the_playhead_s_captions_begin_with_a_capital(screen: Overview) -> None:
+    screen.run("view.playTo(1e-3)")
+    captions = screen.page.locator(".overview .inspector .caption").all_inner_texts()
+    assert captions[-1] == "Images done per cluster, of 16"
+
+
+def test_keys_act_where_nothing_has_the_focus(screen: Overview) -> None:
+    page = screen.page
+    assert page.evaluate("document.activeElement === document.body")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert screen.run("return view.state.layer") == 1
+    page.keyboard.press("ArrowRight")
+    assert screen.run("return view.state.time") > 0
+    page.keyboard.press("Space")
+    assert screen.run("return view.player.isPlaying") is True
+    page.keyboard.press("Escape")
+    assert screen.run("return [view.player.isPlaying, view.state.time]") == [False, None]
+    shown = page.get_by_role("dialog", name="Keys")
+    page.keyboard.press("?")
+    expect(shown).to_be_visible()
+    for name in ("P", "Space", "Shift", "Enter", "Esc", "W", "1"):
+        expect(shown.locator("kbd", has_text=name).first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    assert screen.run("return view.state.layer") is None
+    page.keyboard.press("Escape")
+    expect(shown).to_be_hidden()
+    page.keyboard.press("?")
+    page.keyboard.press("?")
+    expect(shown).to_be_hidden()
+
+
+def test_fields_and_other_canvases_keep_their_keys(screen: Overview) -> None:
+    page = screen.page
+    page.evaluate("""() => {
+      const place = document.createElement('div');
+      place.id = 'others';
+      place.innerHTML = '<input><canvas tabindex="0"></canvas>';
+      document.body.append(place);
+    }""")
+    for name in ("input", "canvas"):
+        page.locator(f"#others {name}").focus()
+        for key in ("ArrowDown", "Space", "p", "?"):
+            page.keyboard.press(key)
+    assert page.locator("#others input").input_value() == " p?"
+    assert screen.run("return [view.state.layer, view.player.isPlaying]") == [None, False]
+    assert screen.run("return [root.dataset.mode, view.parts.shortcuts.open]") == ["work", False]
+    page.evaluate("document.getElementById('others').remove()")
+
+
+def test_arrows_and_space_scroll_where_the_first_screen_is_away(screen: Overview) -> None:
+    screen.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1200)")
+    screen.wait("root.getBoundingClientRect().bottom < 0")
+    for key in ("ArrowDown", "Space", "ArrowRight"):
+        screen.page.keyboard.press(key)
+    state = "return [view.state.layer, view.state.time, view.player.isPlaying]"
+    assert screen.run(state) == [None, None, False]
+
+
+def test_the_inspector_is_in_sight_below_the_first_screen(screen: Overview) -> None:
+    page = screen.page
+    inspector = page.locator(".overview .inspector")
+    heights = screen.run("return [...root.querySelectorAll('.card')].map((e) => e.clientHeight)")
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1200)")
+    expect(inspector).to_be_in_viewport(ratio=1)
+    box = inspector.bounding_box()
+    assert box
+    assert (box["x"], box["width"], box["y"] + box["height"]) == (0, 1440, 900)
+    assert box["height"] < 40
+    assert screen.cut == []
+    assert heights == screen.run(
+        "return [...root.querySelectorAll('.card')].map((e) => e.clientHeight)"
+    )
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
+    last = screen.run("""return Math.max(...[...document.querySelectorAll(
+        '[data-testid=stMainBlockContainer] button')].filter((e) => e.checkVisibility())
+      .map((e) => e.getBoundingClientRect().bottom));""")
+    assert 600 < last < box["y"], "it covers nothing at the page's end"
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    screen.wait("!root.querySelector('.docked')")
+    box = inspector.bounding_box()
+    assert box
+    assert box["height"] > 60
+    screen.size(390, 844)
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 3000)")
+    expect(inspector).not_to_be_in_viewport()
+    screen.size(1440, 900)
+
+
+def test_the_plan_can_be_edited_before_anything_is_chosen(screen: Overview) -> None:
+    button = screen.page.locator(".overview .inspector button")
+    expect(button).to_have_text("Edit plan")
+    shown = int(screen.said.split("B's sub-graph ")[1].split(",")[0])
+    assert "Live bytes, of 8 MiB in 8 LBs" in screen.said
+    button.click()
+    assert screen.scene["pin"] == {"group": shown - 1}
+    expect(screen.page.locator(".st-key-view_plan_edits")).to_be_visible()
+
+
+def test_p_presents_and_leads_back_and_arrows_step(screen: Overview) -> None:
+    page = screen.page
+    page.keyboard.press("p")
+    screen.wait("root.dataset.mode === 'present'")
+    screen.visit.rest()
+    page.keyboard.press("ArrowRight")
+    assert screen.run("return view.state.time") > 0
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    assert screen.smallest >= 18
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    screen.visit.rest()
+    assert "present=1" in page.url
+    assert screen.run("return root.dataset.mode") == "present"
+    page.keyboard.press("p")
+    screen.wait("root.dataset.mode === 'work'")
+    expect(page.locator(".st-key-top_bar")).to_be_visible()
+    screen.visit.rest()
+    page.get_by_role("button", name="Present", exact=True).click()
+    screen.wait("root.dataset.mode === 'present'")
+    screen.visit.rest()
+    page.keyboard.press("ArrowDown")
+    assert screen.run("return view.state.layer") is not None
+    page.keyboard.press("Escape")
+    screen.wait("root.dataset.mode === 'work'")
+    screen.visit.rest()
