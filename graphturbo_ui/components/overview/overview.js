@@ -299,6 +299,8 @@ class Overview {
       shortcuts.close();
       return true;
     }
+    const isScrolling = (name === "ArrowDown" || name === "ArrowUp") && !event.composedPath().includes(this.root);
+    if (isScrolling && !this.scene?.is_presenting) return false;
     const by = event.shiftKey ? 10 : 1;
     const acts = {
       Space: () => this.togglePlay(), ArrowDown: () => this.stepLayer(1), ArrowUp: () => this.stepLayer(-1),
