@@ -13,6 +13,7 @@ interface Group {
   ops: number;
   pieces: number;
   along: string;
+  cuts: [string, number][];
   whole_bytes: number;
   piece_bytes: number;
 }
@@ -34,6 +35,7 @@ interface NextBest {
   groups: number;
   pieces: number;
   along: string;
+  cuts: [string, number][];
   more_cycles: number;
 }
 

@@ -20,6 +20,7 @@ from graphturbo_core.report.canvases.canvas import (
     seconds_per_cycle,
     sequence,
 )
+from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.overview.blocks import blocks
 from graphturbo_core.report.overview.headline import dram_bytes, headline
 from graphturbo_core.report.overview.hues import (
@@ -175,6 +176,7 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
     contract = report.contract
     (whole,) = report.tables["round"]
     overlap = contract["overlap"]["layers_in_flight"]
+    names = AxisNames(report, sample_noun(report))
     header: dict[str, object] = {
         **result_figures(report, show),
         "seconds_per_cycle": seconds_per_cycle(report),
@@ -188,7 +190,10 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
         "engines": _engines(report),
         "hue_cycles": cycles_by_hue(report, hues.of_layer, HUES + 1),
         "reasons": [dict(row) for row in report.tables["reasons"]],
-        "next_best": [{**row, "along": show(row["along"])} for row in report.tables["next_best"]],
+        "next_best": [
+            {**row, "along": show(row["along"]), "cuts": names.cuts(row, row["group"])}
+            for row in report.tables["next_best"]
+        ],
     }
     return header, {**_instructions(report), **kernel_columns(report), **_layers(report)}
 
@@ -241,6 +246,7 @@ def _groups(report: Report, titles: Sequence[str], show: Show) -> list[dict[str,
     }
     layers, via_dram = layers_of_groups(report), _via_dram(report)
     shares = layer_shares(report, layers)
+    names = AxisNames(report, sample_noun(report))
     return [
         {
             "name": show(row["name"]),
@@ -250,6 +256,7 @@ def _groups(report: Report, titles: Sequence[str], show: Show) -> list[dict[str,
             "ops": row["ops"],
             "pieces": row["pieces"],
             "along": row["along"],
+            "cuts": names.cuts(row, row["index"]),
             "whole_bytes": row["peak_bytes"],
             "piece_bytes": peaks.get((row["index"], row["split_axis"]), 0),
             "is_via_dram": row["index"] in via_dram,

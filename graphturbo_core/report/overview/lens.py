@@ -18,6 +18,8 @@ ZOOM = 12
 """Otherwise the lens shows this part of the run (our choice: a few kernels)."""
 MOST_PREFETCHES = 4_000
 """Prefetches that are looked at, in order of their start."""
+LEAST_SHARE = 0.01
+"""Share of the round's DRAM bytes below which a prefetch leaves no mark in the picture."""
 
 
 class Callout(TypedDict):
@@ -34,10 +36,13 @@ class Callout(TypedDict):
 
 
 def callout(report: Report) -> list[Callout]:
-    """The prefetch with the largest product of lead in layers and length; one, or none."""
+    """The large prefetch with the largest product of lead in layers and length; one, or none."""
     best, score = [], 0
     computing = _Computing(report)
-    for layer, begin, end, size in _prefetches(report)[:MOST_PREFETCHES]:
+    is_dram = report.arrays["booked_memory"] == 0
+    least = LEAST_SHARE * int(report.arrays["booked_bytes"][is_dram].sum())
+    large = [row for row in _prefetches(report) if row[-1] >= least]
+    for layer, begin, end, size in large[:MOST_PREFETCHES]:
         computes = computing.most(begin, end)
         lead = (layer - computes) * (end - begin)
         if computes >= 0 and lead > score:
@@ -186,6 +191,10 @@ def first_window(a: Report, b: Report, hues: Hues, focus: Focus) -> tuple[float,
 
 
 def _start(report: Report, layers: Sequence[int]) -> float:
-    """The first cycle in which one of these layers has an instruction in flight."""
-    own = report.arrays["start"][np.isin(report.arrays["layer"], layers)]
+    """The first cycle in which one of these layers computes; in which it moves, where none does."""
+    arrays = report.arrays
+    is_own = np.isin(arrays["layer"], layers)
+    kinds = np.array([row["kind"] in {"matrix", "vector"} for row in report.tables["engines"]])
+    computes = is_own & kinds[arrays["engine"]]
+    own = arrays["start"][computes if computes.any() else is_own]
     return float(own.min(initial=report.tables["round"][0]["cycles"]))

@@ -40,6 +40,16 @@ def test_the_pieces_of_a_layer_s_weights_are_one_prefetch_per_kernel() -> None:
     assert callout(made_report(FOUR, issued=issued))[0]["bytes"] == 4
 
 
+def test_a_prefetch_below_a_hundredth_of_the_bytes_is_not_pointed_out() -> None:
+    most, least = prefetch(10, 15, 3, 8), prefetch(2, 35, 2, 1)
+    other = Issued(70, 5, DMA, 3, ACTIVATION, 91)
+    found = callout(made_report(FOUR, issued=[*COMPUTES, most, least, other]))
+    assert [row["layer"] for row in found] == [2]
+    other = other._replace(dram_bytes=92)
+    found = callout(made_report(FOUR, issued=[*COMPUTES, most, least, other]))
+    assert [row["layer"] for row in found] == [3]
+
+
 def test_another_weight_of_the_layer_does_not_stretch_a_prefetch() -> None:
     """A bias that is fetched much later: nothing of the first weight arrives meanwhile."""
     issued = [*COMPUTES, prefetch(10, 15, 3), prefetch(70, 1, 3, 2)]
@@ -127,11 +137,13 @@ def test_a_short_run_is_magnified_as_a_whole() -> None:
 
 
 def test_a_longer_one_where_what_takes_longest_begins() -> None:
-    # B is faster. Layers 2 to 4 begin at 600; a twelfth of 1200 cycles around it.
+    # B is faster. Layers 2 to 4 load at 600 and compute from 650; a twelfth of 1200 cycles.
     issued = [Issued(0, 600, MATRIX, 0), Issued(600, 50, DMA, 3), Issued(650, 90, MATRIX, 2)]
     assert ZOOM == 12
     assert focus_of(*pair(1.9, issued), GROUPS) == {"group": 1, "hue": -1, "loses_s": 0}
-    assert window(1.9, issued) == (550, 650)
+    assert window(1.9, issued) == (600, 700)
+    # Where none of them computes: from their first instruction.
+    assert window(1.9, issued[:2]) == (550, 650)
     # Never beyond the ends of the run.
     assert window(1.9, [Issued(10, 600, MATRIX, 2)]) == (0, 100)
     assert window(1.9, [Issued(1190, 5, MATRIX, 2)]) == (1100, 1200)
