@@ -7,6 +7,7 @@ import { kernelNumber } from "./runs.js";
 
 const LINE_PITCH = 3; // pixels per line where pieces are too narrow for boxes
 const NARROW = 4;
+const STEP = 60; // pixels from one layer's number to the next
 
 export class GroupingsPanel {
   constructor(svg) {
@@ -163,14 +164,15 @@ export class GroupingsPanel {
     this.drawNumbers(pen, open);
   }
 
-  /** The number of every tenth layer and of the first of each block, with a mark that opens it. */
+  /** The number of every tenth layer, of more where rows are high, and of the first of each block, with a mark that opens it. */
   drawNumbers(pen, open) {
     const { scene, rows, columns } = this;
+    const step = numberStep(rows, pen.k);
     let below = -Infinity;
     for (const row of rows) {
       const block = row.block === null ? null : scene.blocks[row.block];
       const isFirst = block?.first === row.first;
-      const isTenth = !row.isShut && (row.first === 0 || (row.first + 1) % 10 === 0);
+      const isTenth = !row.isShut && (row.first === 0 || (row.first + 1) % step === 0);
       const y = row.y + Math.min(row.h, 12) / 2 + 4 * pen.k;
       if (!(isFirst || isTenth) || y - below < 13 * pen.k) continue;
       below = y;
@@ -227,7 +229,7 @@ function sharers(run) {
  */
 function numbers(pen, column, run, boxes, { top, height, bands, hues, least }) {
   const textOf = ({ round, kernel }) => String(kernelNumber(run, round, kernel));
-  const fits = (own, some) => some.every((box) => pen.width(textOf(box), own, 600) + 3 <= (box.x1 - box.x0) * column.width);
+  const fits = (own, some) => some.every((box) => pen.width(textOf(box), own, 600) + 1.5 <= (box.x1 - box.x0) * column.width);
   const sizeOf = (some) => [13, 12, 11].find((own) => own * pen.k >= least && fits(own, some));
   const first = boxes.filter(({ round }) => !round);
   const ofAll = sizeOf(boxes);
@@ -235,12 +237,19 @@ function numbers(pen, column, run, boxes, { top, height, bands, hues, least }) {
   if (!size) return;
   for (const box of drawn) {
     const text = textOf(box);
-    if ((box.y1 - box.y0) * height < Math.max(13, 0.9 * size * pen.k)) continue;
+    if ((box.y1 - box.y0) * height < Math.max(11, 0.9 * size * pen.k)) continue;
     const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
     const middle = top + ((box.y0 + box.y1) / 2) * height;
     const { hue } = bands.find(({ foot }) => middle < foot) ?? bands.at(-1);
     pen.text(x, middle + size * pen.k * 0.36, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number", "data-kernel": box.kernel, "data-round": box.round });
   }
+}
+
+/** Every how many layers have a number: all where rows are high, else each fifth or tenth. */
+export function numberStep(rows, k) {
+  const heights = rows.filter(({ isShut }) => !isShut).map(({ h }) => h);
+  const least = Math.min(...heights);
+  return [1, 5].find((step) => step * least >= STEP * k) ?? 10;
 }
 
 /** Whether an edge leads into or out of a shut block that is no neighbour: too many to be read. */

@@ -3,7 +3,7 @@
 import { htmlNode } from "./draw.js";
 import { bytesText } from "./labels.js";
 import { cycleAt, groupSeconds, hueSeconds, kernelAt, kernelCount, kernelNumber, layerSeconds, layersAt, matrixSeconds, samplesDone, scaleOf } from "./runs.js";
-import { countText, shareText, sizeText, timeText } from "./words.js";
+import { countText, piecesTexts, shareText, sizeText, timeText } from "./words.js";
 
 /**
  * Fill the inspector for what is pointed at: {layer}, {group}, {hue} or {time}; else for the
@@ -191,10 +191,10 @@ function roomText({ chip: { cores, lb_data_bytes: bytes } }) {
   return `, of ${sizeText(cores * bytes, true)} in ${countText(cores, "LB")}`;
 }
 
-/** `8 × 2 images`; `4, axis 2`; `1, 16 images`. */
-function piecesText(scene, { pieces, along }, samples) {
-  if (pieces === 1) return `1, ${countText(samples, scene.noun)}`;
-  return along === "axis 0" ? `${pieces} × ${countText(samples / pieces, scene.noun)}` : `${pieces}, ${along}`;
+/** `8 × 2 images`; `16 × 7 pieces (images × rows)`; `1 piece of 16 images`. */
+function piecesText(scene, group, samples) {
+  const [text] = piecesTexts(group, samples, scene.noun);
+  return text.replace(" pieces × ", " × ");
 }
 
 /**
@@ -207,7 +207,7 @@ export function nextBestCells(scene, run, number) {
   const found = run.next_best.find(({ group }) => group === number);
   if (!found) return [];
   const { how, groups, more_cycles: more } = found;
-  const what = { split: `pieces ${piecesText(scene, found, run.rounds[0].samples)}`, divided: `as ${groups} sub-graphs`, joined: "one with its neighbour" }[how];
+  const what = { split: piecesText(scene, found, run.rounds[0].samples), divided: `as ${groups} sub-graphs`, joined: "one with its neighbour" }[how];
   const cost = more > 0 ? `the run takes ${shareText(more / run.cycles)} longer` : "no slower";
   return [{ caption: "Next best, by an estimate", parts: [`${what}: `, { b: cost }], spare: 1 }];
 }

@@ -4,7 +4,7 @@ import { hueText } from "./draw.js";
 import { alikeBlocks } from "./lens_words.js";
 import { stretchesOf } from "./rows.js";
 import { hueSeconds } from "./runs.js";
-import { countText, shareText, shorterTitles, sizeText } from "./words.js";
+import { countText, piecesTexts, shareText, shorterTitles, sizeText } from "./words.js";
 
 const LINE = 15.5;
 const TITLE = { size: 14, weight: 650 };
@@ -17,28 +17,53 @@ const TITLE = { size: 14, weight: 650 };
 export function drawLabels(pen, scene, rows, column, open, foot) {
   const hasKinds = scene.hues.meaning === "kind";
   const items = [...hueItems(scene, rows), ...(hasKinds ? blockItems(scene, rows, open) : [])];
-  items.sort((one, other) => one.middle - other.middle);
-  const line = LINE * pen.k;
-  let below = rows[0].y - 14 * pen.k;
-  items.forEach((item, n) => {
+  for (const { item, top, count } of placedLabels(items, LINE * pen.k, { top: rows[0].y - 14 * pen.k, foot })) {
+    drawItem(pen, column, item, top, count);
+  }
+}
+
+/**
+ * Where labels stand: [{item, top, count}], `count`: of their lines. Names of shut blocks are left
+ * out where their own place is taken; all others move down.
+ *
+ * @typedef {{ middle: number, height: number, isOptional?: boolean, lines: object[] }} Item
+ * @param {Item[]} items
+ */
+export function placedLabels(items, line, { top: first, foot }) {
+  const sorted = items.toSorted((one, other) => one.middle - other.middle);
+  const wanted = sorted.filter(({ isOptional }) => !isOptional);
+  /** @type {{ item: any, top: number, count: number }[]} */
+  const placed = [];
+  let below = first;
+  wanted.forEach((item, n) => {
     const room = Math.max(item.height, 0) + 4;
-    const next = n + 1 < items.length ? items[n + 1].middle - line / 2 : foot;
-    const most = Math.max(1, Math.min(item.lines.length, Math.floor(room / line), Math.floor((next - below) / line)));
-    const lines = item.lines.slice(0, most);
-    if (most === 1 && item.short) lines[0] = { ...lines[0], after: item.short };
-    const height = lines.length * line;
-    const top = Math.max(below, Math.min(item.middle - height / 2, foot - height));
+    const next = n + 1 < wanted.length ? wanted[n + 1].middle - line / 2 : foot;
+    const count = Math.max(1, Math.min(item.lines.length, Math.floor(room / line), Math.floor((next - below) / line)));
+    const top = Math.max(below, Math.min(item.middle - (count * line) / 2, foot - count * line));
     if (top + line > foot + 6) return;
-    below = top + height;
-    lines.forEach((own, at) => {
-      const y = top + at * line + line * 0.78;
-      const text = pen.fit([own.text, ...(own.shorter ?? [])], column.width, own.size ?? 12.5, own.weight ?? 400);
-      const node = pen.text(column.x, y, text, own);
-      if (item.block !== undefined) node.dataset.block = item.block;
-      const used = pen.width(text, own.size ?? 12.5, own.weight ?? 400);
-      const after = own.after && pen.fit([own.after, own.after.split(", ")[0], ""], column.width - used - 6, 12);
-      if (after) pen.text(column.x + used + 6, y, after, { size: 12 });
-    });
+    below = top + count * line;
+    placed.push({ item, top, count });
+  });
+  for (const item of sorted.filter(({ isOptional }) => isOptional)) {
+    const top = item.middle - line / 2;
+    const isFree = placed.every((other) => top >= other.top + other.count * line || top + line <= other.top);
+    if (isFree && top >= first && top + line <= foot + 6) placed.push({ item, top, count: 1 });
+  }
+  return placed;
+}
+
+function drawItem(pen, column, item, top, count) {
+  const line = LINE * pen.k;
+  const lines = item.lines.slice(0, count);
+  const after = count < item.lines.length && item.short ? item.short : [item.lines[0].after ?? ""];
+  lines.forEach((own, at) => {
+    const y = top + at * line + line * 0.78;
+    const text = pen.fit([own.text, ...(own.shorter ?? [])], column.width, own.size ?? 12.5, own.weight ?? 400);
+    const node = pen.text(column.x, y, text, own);
+    if (item.block !== undefined) node.dataset.block = item.block;
+    const used = pen.width(text, own.size ?? 12.5, own.weight ?? 400);
+    const said = at ? "" : pen.fit([...after, ""], column.width - used - 6, 12);
+    if (said) pen.text(column.x + used + 6, y, said, { size: 12 });
   });
 }
 
@@ -58,7 +83,8 @@ function hueItems(scene, rows) {
     const layers = scene.hues.of_layer.flatMap((own, layer) => (own === hue ? [layer] : []));
     const stretch = tallest(rows, isKind ? openLayers(groups, rows) : layers, isKind);
     if (!stretch) return null;
-    const share = `${shareText(seconds[hue] / run.total)} of time`;
+    const part = shareText(seconds[hue] / run.total);
+    const share = `${part} of time`;
     const count = scene.hues.meaning === "kind" && groups.length > 1 ? `×${groups.length}` : "";
     const isBanded = scene.hues.of_group[groups[0]?.number] < 0;
     const lines = [
@@ -66,7 +92,9 @@ function hueItems(scene, rows) {
       ...(isBanded ? [] : piecesLines(scene, run, groups)),
       { text: share },
     ];
-    return { ...stretch, lines, short: [count, share].filter(Boolean).join(", ") };
+    // Beside the title, where the lines below have no room.
+    const short = [share, part].map((said) => (count ? `${count}, ${said}` : said));
+    return { ...stretch, lines, short: [...short, count] };
   }).filter(Boolean);
 }
 
@@ -79,15 +107,14 @@ function hueItems(scene, rows) {
 function piecesLines(scene, run, groups) {
   const [least, most] = ends(groups.map(({ pieces }) => pieces));
   const isOne = least === most && new Set(groups.map(({ along }) => along)).size === 1;
+  const samples = run.rounds[0].samples;
   const first = groups[0];
   const lines = [];
   if (groups.length > 1 && scene.hues.meaning !== "kind") lines.push({ text: countText(groups.length, "group") });
-  if (isOne && most > 1 && first.along === "axis 0") {
-    const samples = run.rounds[0].samples / most;
-    lines.push({ text: `${countText(most, "piece")} × ${countText(samples, scene.noun)}`, shorter: [`${most} × ${countText(samples, scene.noun)}`, countText(most, "piece")] });
-  } else if (isOne && most > 1) lines.push({ text: `${countText(most, "piece")}, ${first.along}`, shorter: [countText(most, "piece")] });
-  else if (isOne) lines.push({ text: `1 piece, ${countText(run.rounds[0].samples, scene.noun)}`, shorter: ["1 piece"] });
-  else lines.push({ text: `${least} to ${countText(most, "piece")}` });
+  if (isOne) {
+    const [text, ...shorter] = piecesTexts(first, samples, scene.noun);
+    lines.push({ text, shorter });
+  } else lines.push({ text: `${least} to ${countText(most, "piece")}` });
   const bytes = groups.map((group) => group.whole_bytes);
   if (groups.length === 1 || scene.hues.meaning === "kind") {
     lines.push({ text: bytesText(first), shorter: first.piece_bytes ? [`→ ${sizeText(first.piece_bytes)}`] : [] });
@@ -173,7 +200,7 @@ function blockItems(scene, rows, open) {
     const [top, foot] = [own[0].y, own.at(-1).y + own.at(-1).h];
     const text = `${isOpen ? "▾" : "▸"} ${title}`;
     return {
-      middle: isOpen ? top + 4 : (top + foot) / 2, height: foot - top, block,
+      middle: isOpen ? top + 4 : (top + foot) / 2, height: foot - top, block, isOptional: !isOpen,
       lines: [{ text, size: 12.5, weight: isOpen ? 600 : 400, fill: isOpen ? "var(--ink)" : "var(--ink2)" }],
     };
   });

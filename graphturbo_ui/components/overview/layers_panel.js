@@ -5,8 +5,8 @@ import { GroupingsPanel } from "./groupings_panel.js";
 import { bytesText, drawFolded, drawLabels, foldedBlocks } from "./labels.js";
 import { frameRows, markRunning, tintNumbers, veilLater, veilOthers } from "./layers_overlay.js";
 import { MEMORIES, badgeRoom, drawMemory } from "./memory_columns.js";
-import { arrangedRows, rowAt } from "./rows.js";
-import { countText, sizeText } from "./words.js";
+import { arrangedRows, rowAt, stretchesOf } from "./rows.js";
+import { axesText, countText, sizeText } from "./words.js";
 
 const WIDTHS = { numbers: 22, a: 86, graph: 56, b: 116, lb: 104, gb: 86 };
 const GAPS = { numbers: 6, a: 9, graph: 9, b: 10, labels: 14, lb: 16, gb: 0 };
@@ -16,6 +16,7 @@ const HEAD = 47;
 const TITLE_LINE = 16;
 const PHONE = 420; // pixels of the card below which labels have a larger share
 const BRACKET = 20; // room for a bracket with words along it
+const SIZES = [13, 12, 11]; // of the heads, from the largest
 
 export class LayersPanel extends GroupingsPanel {
   /**
@@ -31,7 +32,8 @@ export class LayersPanel extends GroupingsPanel {
     const pen = new Pen(this.svg, k, font);
     this.folded = foldedBlocks(scene, open);
     this.columns = this.columnsFor(pen, width);
-    this.lift = this.hasRoomForTitles(pen) ? 0 : TITLE_LINE * k;
+    this.isStacked = scene.runs.some((run) => !this.countSize(pen, run));
+    this.lift = this.hasRoomForTitles(pen) && !this.isStacked ? 0 : TITLE_LINE * k;
     const top = HEAD * k + this.lift;
     this.rows = arrangedRows(scene, open, top, height - top - FOOT);
     this.drawHeads(pen);
@@ -43,7 +45,8 @@ export class LayersPanel extends GroupingsPanel {
     const bracket = this.folded ? BRACKET * k : 0;
     drawLabels(pen.group("labels"), scene, this.rows, { x, width: room - bracket }, open, height - FOOT);
     if (this.folded) drawFolded(pen.group("folded"), this.folded, this.rows, x + room);
-    for (const kind of MEMORIES) {
+    this.drawSecond(pen.group("second"));
+    for (const kind of MEMORIES.filter(({ name }) => this.columns[name].width)) {
       const place = { ...this.columns[kind.name], lines: this.headLines(pen), title: 15 * k, isBelowTitle: this.lift > 0 };
       const drawLines = drawMemory(pen.group("memory"), scene, this.rows, kind, place);
       if (drawLines) this.above.push(drawLines);
@@ -54,21 +57,29 @@ export class LayersPanel extends GroupingsPanel {
     this.over = pen.group("over");
   }
 
-  /** A run that is not drawn has no column. */
+  /** A run that is not drawn has no column; memory has none where its two badges would touch. */
   columnsFor(pen, width) {
-    const inner = width - 2 * PAD;
     const drawn = this.scene.runs.map((run) => run.name.toLowerCase());
-    const absent = Object.fromEntries(["a", "b"].filter((name) => !drawn.includes(name)).map((name) => [name, 0]));
-    const [widths, gaps] = [{ ...WIDTHS, ...absent }, { ...GAPS, ...absent }];
+    const absent = ["a", "b"].filter((name) => !drawn.includes(name));
+    const found = this.columnsBut(pen, width, absent);
+    const least = badgeRoom(pen, this.scene);
+    return found.gb.width < least ? this.columnsBut(pen, width, [...absent, "lb", "gb"]) : found;
+  }
+
+  columnsBut(pen, width, absent) {
+    const inner = width - 2 * PAD;
+    const none = Object.fromEntries(absent.map((name) => [name, 0]));
+    const [widths, gaps] = [{ ...WIDTHS, ...none }, { ...GAPS, ...none }];
     const fixed = [...Object.values(widths), ...Object.values(gaps)].reduce((a, b) => a + b, 0);
+    const second = secondNames(this.scene).length ? BRACKET * pen.k : 0;
     const labels = Math.min(inner * (inner < PHONE ? 0.32 : 0.28), Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
-    const unit = Math.max(0.3, (inner - labels) / fixed);
+    const unit = Math.max(0.3, (inner - labels - second) / fixed);
     const found = {};
     let x = PAD;
     for (const name of ["numbers", "a", "graph", "b", "labels", "lb", "gb"]) {
       const own = name === "labels" ? labels : widths[name] * unit;
       found[name] = { x, width: own };
-      x += own + gaps[name] * unit;
+      x += own + gaps[name] * unit + (name === "b" ? second : 0);
     }
     return found;
   }
@@ -77,7 +88,21 @@ export class LayersPanel extends GroupingsPanel {
   hasRoomForTitles(pen) {
     const { lb, gb } = this.columns;
     const badges = badgeRoom(pen, this.scene);
-    return ["LB", "GB"].every((title, n) => pen.width(title, 13, 600) <= [lb, gb][n].width - badges);
+    return ["LB", "GB"].every((title, n) => {
+      const { width } = [lb, gb][n];
+      return !width || pen.width(title, 13, 600) <= width - badges;
+    });
+  }
+
+  /** The type in which `60 kernels` stands beside the badge of a run; none: the noun has its own line. */
+  countSize(pen, run) {
+    const { width } = this.columns[run.name.toLowerCase()];
+    const room = width + (run.name === "A" ? 4 : 0);
+    return this.sizesOf(pen).find((size) => (size < SIZES[0] ? 18 : 20) * pen.k + pen.width(countText(run.kernels, "kernel"), size, 600) <= room);
+  }
+
+  sizesOf(pen) {
+    return SIZES.filter((size) => size * pen.k >= (this.scene.is_presenting ? 18 : 11));
   }
 
   /** Baselines of the two lines of heads. */
@@ -91,36 +116,63 @@ export class LayersPanel extends GroupingsPanel {
     const ink = { weight: 600, fill: "var(--ink)", size: 13 };
     for (const run of scene.runs) {
       const { x, width } = columns[run.name.toLowerCase()];
-      pen.badge(x, first, run.name);
-      const room = width - 20 * pen.k + (run.name === "A" ? 4 : 0);
-      pen.text(x + 20 * pen.k, first, pen.fit([countText(run.kernels, "kernel"), run.kernels.toLocaleString("en-US")], room, 13, 600), ink);
+      const at = this.isStacked ? first - TITLE_LINE * pen.k : first;
+      pen.badge(x, at, run.name);
+      if (this.isStacked) {
+        pen.text(x + 18 * pen.k, at, run.kernels.toLocaleString("en-US"), { ...ink, size: 12 });
+        const noun = run.kernels === 1 ? "kernel" : "kernels";
+        pen.text(x, first, noun, { ...ink, size: this.sizesOf(pen).at(pen.width(noun, 12, 600) <= width ? -2 : -1) });
+      } else {
+        const size = this.countSize(pen, run);
+        pen.text(x + (size < SIZES[0] ? 18 : 20) * pen.k, at, countText(run.kernels, "kernel"), { ...ink, size });
+      }
       this.drawBracket(pen, x, width, second, run);
     }
     const graph = columns.graph;
     const middle = graph.x + graph.width / 2;
-    if (pen.width(`${scene.ops.length} ops`, 13, 600) < graph.width + 6) {
-      pen.text(middle, first, countText(scene.ops.length, "op"), { ...ink, anchor: "middle" });
-      pen.text(middle, second, countText(scene.layers.length, "layer"), { size: 12, fill: "var(--ink3)", anchor: "middle" });
+    const [ops, layers] = [countText(scene.ops.length, "op"), countText(scene.layers.length, "layer")];
+    const size = this.sizesOf(pen).find((own) => pen.width(ops, own, 600) < graph.width + 6 && pen.width(layers, Math.min(own, 12)) < graph.width + 6);
+    if (size) {
+      pen.text(middle, first, ops, { ...ink, size, anchor: "middle" });
+      pen.text(middle, second, layers, { size: Math.min(size, 12), fill: "var(--ink3)", anchor: "middle" });
     }
     const groups = scene.runs.at(-1).groups.length;
     pen.text(columns.labels.x, first, countText(groups, "group"), ink);
     pen.text(columns.labels.x, second, pen.fit(columnTexts(scene), columns.labels.width, 12), { size: 12, fill: "var(--ink3)" });
   }
 
-  /** What the horizontal axis of a run's boxes is. */
+  /** What the horizontal axis of a run's boxes is: within a bracket, or instead of it; no bare number. */
   drawBracket(pen, x, width, y, run) {
-    const axes = new Set([...run.piece_axis].filter((axis) => axis >= 0));
-    const samples = countText(run.samples, this.scene.noun);
-    const text = axes.size === 0 || (axes.size === 1 && axes.has(0)) ? samples : axes.size === 1 ? `axis ${[...axes][0]}` : "along any axis";
-    const said = pen.fit([text, String(run.samples)], width - 12, 12);
-    const gap = pen.width(said, 12) / 2 + 3;
+    const names = run.groups.flatMap(({ pieces, cuts }) => (pieces > 1 && cuts.length ? [cuts[0][0]] : []));
+    const text = axesText(names, run.samples, this.scene.noun);
+    const sizes = this.sizesOf(pen).filter((size) => size <= 12);
+    const size = sizes.find((own) => pen.width(text, own) < width - 16);
+    const words = size ?? (pen.width(text, sizes.at(-1)) < width + 6 ? sizes.at(-1) : null);
+    const half = size ? pen.width(text, size) / 2 + 3 : 0;
     const middle = x + width / 2;
     const level = y - 4 * pen.k;
-    for (const [from, to] of [[x + 0.5, middle - gap], [middle + gap, x + width - 0.5]]) {
-      if (to > from) pen.line(from, level, to, level, "var(--edge)");
-    }
+    if (words) pen.text(middle, y, text, { anchor: "middle", size: words, fill: "var(--ink3)" });
+    if (words && !size) return;
+    for (const [from, to] of [[x + 0.5, middle - half], [middle + half, x + width - 0.5]]) pen.line(from, level, to, level, "var(--edge)");
     for (const end of [x + 0.5, x + width - 0.5]) pen.line(end, y - 8 * pen.k, end, y, "var(--edge)");
-    pen.text(middle, y, said, { anchor: "middle", size: 12, fill: "var(--ink3)" });
+  }
+
+  /** Beside B's boxes that are cut both ways: what they are cut along from top to bottom. */
+  drawSecond(pen) {
+    const { scene, rows, columns: { b } } = this;
+    const { groups } = scene.runs.at(-1);
+    const x = b.x + b.width + 6 * pen.k;
+    for (const name of secondNames(scene)) {
+      const layers = groups.flatMap((group) => (group.cuts[1]?.[0] === name ? group.layers : []));
+      for (const [first, last] of stretchesOf(rows, layers)) {
+        const [top, foot] = [rows[first].y, rows[last].y + rows[last].h];
+        if (pen.width(name, 12) > foot - top) continue;
+        const middle = (top + foot) / 2;
+        pen.path(`M${x - 4} ${top + 0.5}H${x}V${foot - 0.5}H${x - 4}`, "var(--edge)");
+        const at = x + 12 * pen.k;
+        pen.text(at, middle, name, { size: 12, anchor: "middle", fill: "var(--ink3)", transform: `rotate(-90 ${at} ${middle})` });
+      }
+    }
   }
 
   /**
@@ -150,6 +202,15 @@ export class LayersPanel extends GroupingsPanel {
     if (row.isShut) return { block: row.block, group: isB ? group : null, layer: isB ? null : row.first };
     return isB ? { group, layer: null, block: row.block } : { layer: row.first, group: null, block: row.block };
   }
+}
+
+/**
+ * Names of the second axes that B's boxes are cut along.
+ *
+ * @param {Scene} scene
+ */
+function secondNames(scene) {
+  return [...new Set(scene.runs.at(-1).groups.flatMap(({ cuts }) => (cuts[1] ? [cuts[1][0]] : [])))];
 }
 
 /**

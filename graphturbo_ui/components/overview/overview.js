@@ -14,7 +14,7 @@ import { Player, layersBegunAt, startedAt, runningAt } from "./play.js";
 import { TimePanel } from "./time_panel.js";
 import { bindTimePointer } from "./time_pointer.js";
 import { openView } from "./views_below.js";
-import { countText } from "./words.js";
+import { clusterText, countText } from "./words.js";
 
 const HUES = 5;
 const SHORTEST_LENS = 2e-6; // seconds
@@ -79,8 +79,7 @@ class Overview {
     this.drawTime(k, font);
     const row = scene.blocks.length ? "one row per layer of the open block" : "one row per layer";
     sayInRoom(parts.layers_sub, [`${row}, one box per kernel`, row, ""]);
-    const idle = scene.runs.at(-1).idle_clusters;
-    const cluster = idle ? `one cluster (${idle} of ${scene.chip.clusters} idle)` : "one cluster";
+    const cluster = clusterText(scene);
     const samples = `${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
     parts.cores.hidden = !this.canOpen("Every core");
     sayInRoom(parts.time_sub, [`${cluster}, one time scale, ${samples}`, `${cluster}, ${samples}`, cluster, ""]);

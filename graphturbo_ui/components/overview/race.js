@@ -229,13 +229,30 @@ function placeNotes(race, scene, words) {
   if (scene.helps && !put(words, scene.helps)) put(heading, scene.helps);
 }
 
-/** A label that the bound's line would cross moves to its right, or goes. */
+/** A label that the bound's line would cross stands beside it: the longest text that has room, or none. */
 function moveLabels(track, at) {
   for (const part of track.querySelectorAll(".segments > div")) {
     const label = part.firstChild;
     const [left, right] = [part.offsetLeft, part.offsetLeft + part.clientWidth];
-    if (!label.textContent || at < left || at > left + label.offsetWidth) continue;
-    if (right - at > label.offsetWidth) label.style.marginLeft = `${at - left}px`;
-    else label.hidden = true;
+    if (at < left || at > right) continue;
+    const texts = JSON.parse(part.dataset.texts).filter(Boolean);
+    label.hidden = false;
+    const widths = texts.map((text) => {
+      label.textContent = text;
+      return label.offsetWidth;
+    });
+    const found = besideLine(widths, { left, right, at });
+    label.hidden = !found;
+    label.textContent = found ? texts[found.text] : "";
+    label.style.marginLeft = `${found?.shift ?? 0}px`;
   }
+}
+
+/** Which of these widths stands left of the line, else right of it: {text, shift}; null for none. */
+export function besideLine(widths, { left, right, at }) {
+  for (const [text, width] of widths.entries()) {
+    if (width <= at - left) return { text, shift: 0 };
+    if (width <= right - at) return { text, shift: at - left };
+  }
+  return null;
 }

@@ -85,6 +85,25 @@ export function kernelCount(run) {
 }
 
 /**
+ * Kernels of a round in the order in which they run; those of one sub-graph that run at once on
+ * several clusters are one bar: [{from, to, group, first, last}], times in cycles.
+ *
+ * @param {Run} run
+ */
+export function kernelBars(run) {
+  const bars = [];
+  run.kernel_from.forEach((from, kernel) => {
+    const [to, group] = [run.kernel_to[kernel], run.kernel_group[kernel]];
+    const before = bars.at(-1);
+    const isBeside = before?.group === group && run.kernel_cluster[kernel] !== run.kernel_cluster[before.last];
+    if (isBeside && from < before.to) {
+      Object.assign(before, { to: Math.max(before.to, to), last: kernel });
+    } else bars.push({ from, to, group, first: kernel, last: kernel });
+  });
+  return bars;
+}
+
+/**
  * Layers in flight at a time, each with 1 where it computes, 2 where it only moves data.
  *
  * @param {Run} run

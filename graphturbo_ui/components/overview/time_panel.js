@@ -1,9 +1,10 @@
 // The right card: both runs on one time scale for all samples, and a lens that magnifies a stretch.
 
 import { binned, flightBinned, layerNear, rowMeans } from "./bins.js";
-import { Pen, hueFill, hueInk } from "./draw.js";
+import { Pen } from "./draw.js";
 import { lensTexts } from "./lens_words.js";
-import { KINDS, kernelCount, kernelNumber } from "./runs.js";
+import { KINDS } from "./runs.js";
+import { drawGap, drawStrip, gapOf } from "./time_marks.js";
 import { shareText, sizeText, tickText, timeText, timeTicks } from "./words.js";
 
 const PAD = 16;
@@ -44,9 +45,10 @@ export class TimePanel {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.replaceChildren();
     const pen = new Pen(this.svg, k, font);
+    this.gap = gapOf(scene, this.blocks, pen, (time) => this.x(time));
     this.drawRunHeads(pen.group("heads"));
     this.drawAxis(pen.group("axis"), 0, this.longest, this.axisY, (time) => this.x(time));
-    this.drawFree(pen.group("free"));
+    drawGap(pen.group("free"), scene, this.gap);
     this.drawLens(pen.group("lens"));
     this.over = pen.group("over");
     this.paint(null);
@@ -100,9 +102,9 @@ export class TimePanel {
       const block = this.blocks[run.name];
       const y = block.top - 8 * this.k;
       pen.badge(PAD, y, run.name);
-      const said = runText(run);
+      const said = runText(run, this.gap?.run === run ? this.gap.outside : "");
       const room = this.x1 - this.x0;
-      const text = pen.fit([said.long, said.short], room, 13);
+      const text = pen.fit(said, room, 13);
       pen.text(PAD + 21 * this.k, y, pen.fit([run.strategy], this.x1 - pen.width(text, 13) - PAD - 30 * this.k, 13.5, 600), { weight: 600, fill: "var(--ink)", size: 13.5 });
       pen.text(this.x1, y, text, { anchor: "end", fill: "var(--ink)", size: 13 });
       this.drawRowNames(pen, block, run, null);
@@ -139,38 +141,6 @@ export class TimePanel {
     }
   }
 
-  /** Where the shorter run has ended: how much sooner, or later, B is done. */
-  drawFree(pen) {
-    const { scene, k } = this;
-    if (scene.runs.length < 2) return;
-    const [a, b] = scene.runs;
-    const [short, long] = a.total < b.total ? [a, b] : [b, a];
-    const block = this.blocks[short.name];
-    const [from, to] = [this.x(short.total), this.x(long.total)];
-    if (to - from < 26 * k) return;
-    pen.line(from, block.top - 2, from, block.foot + 2, "var(--ink)", { "stroke-width": 1.4 });
-    pen.line(to, block.top, to, block.foot, "var(--edge)", { "stroke-dasharray": "3 3" });
-    const middle = (block.top + block.foot) / 2;
-    const text = `${timeText(long.total - short.total, short.total)} ${short === b ? "sooner" : "later"}`;
-    const room = to - from;
-    const width = pen.width(text, 18, 650) + 18 * k;
-    const centre = (from + to) / 2;
-    const ink = { anchor: "middle", weight: 650, fill: "var(--ink)" };
-    if (room > width + 60) {
-      pen.path(`M${from + 8} ${middle}H${centre - width / 2}M${centre + width / 2} ${middle}H${to - 2}M${from + 15} ${middle - 5}L${from + 7} ${middle}L${from + 15} ${middle + 5}M${to - 9} ${middle - 5}L${to - 1} ${middle}L${to - 9} ${middle + 5}`, "var(--ink)", { "stroke-width": 1.5 });
-      pen.text(centre, middle + 6 * k, text, { ...ink, size: 18 });
-      const end = `${short.name} ends at ${timeText(short.total)}`;
-      const hasLine = block.foot - block.top > 52 * k;
-      if (hasLine && pen.width(end, 13) < room - 20) pen.text(from + 9 * k, block.top + 12 * k, end, { size: 13 });
-      return;
-    }
-    const [value, unit, word] = text.split(" ");
-    /** @type {[number, string][]} */
-    const lines = [[-4, `${value} ${unit}`], [13, word]];
-    const size = [14, 12.5].find((own) => lines.every(([, part]) => pen.width(part, own, 650) < room - 4));
-    for (const [at, part] of size ? lines : []) pen.text(centre, middle + at * k, part, { ...ink, size });
-  }
-
   drawLens(pen) {
     const { lens, k, scene } = this;
     const run = this.lensRun();
@@ -186,43 +156,13 @@ export class TimePanel {
     pen.badge(PAD, y, lens.run);
     const zoom = this.longest / (lens.t1 - lens.t0);
     pen.text(PAD + 21 * k, y, `magnified ${Number(zoom.toPrecision(2)).toLocaleString("en-US")}×`, { weight: 600, fill: "var(--ink)", size: 13.5 });
-    this.drawStrip(pen, run);
+    drawStrip(pen, scene, run, lens, {
+      x0: this.x0, x1: this.x1, y: this.stripY, height: this.stripHeight, left: PAD, placeOf: (time) => this.lensX(time),
+    });
     const isPart = lens.t0 > 0 || lens.t1 < run.total * 0.9999;
     this.drawRowNames(pen, this.blocks.lens, run, isPart ? this.lensMeans() : null);
     this.drawAxis(pen, lens.t0, lens.t1, this.lensAxisY, (time) => this.lensX(time));
     this.drawCallout(pen, run, y);
-  }
-
-  /** The kernels in the lens, in the order in which they run. */
-  drawStrip(pen, run) {
-    const { scene, lens, k } = this;
-    const hues = scene.hues.titles.length;
-    const isB = run === scene.runs.at(-1);
-    let [shown, before] = [0, null];
-    for (const [number, round] of run.rounds.entries()) {
-      if (!round.isDrawn) continue;
-      run.kernel_from.forEach((start, kernel) => {
-        const [t0, t1] = [start, run.kernel_to[kernel]].map((cycle) => round.at + cycle * run.seconds_per_cycle);
-        if (t1 <= lens.t0 || t0 >= lens.t1) return;
-        shown += 1;
-        const [x0, x1] = [Math.max(this.x0, this.lensX(t0)), Math.min(this.x1, this.lensX(t1))];
-        const group = run.kernel_group[kernel];
-        const hue = isB ? scene.hues.of_group[group] : scene.hues.of_layer[run.groups[group].layers[0]];
-        const isThin = x1 - x0 < 3;
-        if (isThin && before && before.hue === hue && x0 - before.x1 < 1.5) {
-          before.x1 = x1;
-          before.node.setAttribute("width", (x1 - before.x0).toFixed(2));
-          return;
-        }
-        const node = pen.rect(x0, this.stripY, Math.max(0.5, x1 - x0 - (isThin ? 0 : 1)), this.stripHeight, hueFill(hue, hues), { rx: isThin ? 0 : 2, class: "kernel" });
-        before = { hue, x0, x1, node };
-        const text = String(kernelNumber(run, number, kernel));
-        if (pen.width(text, 12, 600) + 4 < x1 - x0) pen.text((x0 + x1) / 2, this.stripY + this.stripHeight - 4 * k, text, { anchor: "middle", size: 12, weight: 600, fill: hueInk(hue, hues) });
-      });
-    }
-    const all = kernelCount(run);
-    const said = shown < all ? `${shown} of ${all} kernels` : `${all} kernel${all === 1 ? "" : "s"}`;
-    pen.text(PAD, this.stripY + this.stripHeight - 4 * k, pen.fit([said, `${shown} kernels`], this.x0 - PAD - 6, 13), { size: 13 });
   }
 
   /** The prefetch that runs furthest ahead, boxed where it is and said above; else what the lens shows. */
@@ -298,7 +238,7 @@ export class TimePanel {
   paintBlock(pen, block, run, t0, t1, left, right, layers) {
     const { colours } = this;
     pen.fillStyle = colours.track;
-    for (const name of block.list) pen.fillRect(this.x0, block.rows[name].y, this.plot, block.rows[name].h);
+    for (const name of block.list) pen.fillRect(left, block.rows[name].y, right - left, block.rows[name].h);
     const { rows, flight, width } = this.bins(run, t0, t1);
     const step = (right - left) / width;
     pen.globalAlpha = layers === null ? 1 : PALE;
@@ -441,10 +381,16 @@ function rowValue(run, name, means) {
   return shareText(share);
 }
 
-/** @param {Run} run */
-function runText(run) {
+/**
+ * The line above a run's rows; `ends`: when it ends against the other one, where the gap has no room.
+ *
+ * @param {Run} run
+ */
+function runText(run, ends) {
   const layers = run.in_flight.share < 0.0005 ? "one layer at a time" : `two layers or more at once ${shareText(run.in_flight.share)} of the time`;
   const rounds = run.rounds.length > 1 ? `; ${run.rounds.length} rounds, the pale ones repeat the first` : "";
   const link = `DRAM link ${shareText(run.link_busy)} busy`;
-  return { long: `${layers}, ${link}${rounds}`, short: `${link}${run.rounds.length > 1 ? `; ${run.rounds.length} rounds` : ""}` };
+  const short = `${link}${run.rounds.length > 1 ? `; ${run.rounds.length} rounds` : ""}`;
+  if (ends) return [`${ends}; ${layers}, ${link}${rounds}`, `${ends}; ${short}`, ends];
+  return [`${layers}, ${link}${rounds}`, short];
 }

@@ -49,6 +49,31 @@ export function countText(count, noun) {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/**
+ * The pieces of a sub-graph, from the longest text to the shortest: `8 pieces × 2 images`,
+ * `16 × 7 pieces (images × rows)`, `1 piece of 16 images`. `cuts`: name and parts of each axis.
+ *
+ * @param {{ pieces: number, cuts: [string, number][] }} group
+ */
+export function piecesTexts({ pieces, cuts }, samples, noun) {
+  const count = countText(pieces, "piece");
+  if (pieces === 1) return samples === 1 ? [count] : [`1 piece of ${countText(samples, noun)}`, count];
+  if (cuts.length === 1 && cuts[0][0] === `${noun}s`) {
+    const each = countText(samples / pieces, noun);
+    return [`${count} × ${each}`, `${pieces} × ${each}`, count];
+  }
+  if (!cuts.length) return [count];
+  const parts = `${cuts.map(([, number]) => number.toLocaleString("en-US")).join(" × ")} pieces`;
+  return [`${parts} (${cuts.map(([name]) => name).join(" × ")})`, ...(cuts.length > 1 ? [parts] : []), count];
+}
+
+/** What boxes are cut along: `16 images`, `rows`, `images or rows`; `several axes` of more. */
+export function axesText(names, samples, noun) {
+  const found = [...new Set(names)];
+  if (!found.length || (found.length === 1 && found[0] === `${noun}s`)) return countText(samples, noun);
+  return found.length > 2 ? "several axes" : found.join(" or ");
+}
+
 /** Titles that say the same in less room: `layer 4 – 11`, `4 – 11`; `to layer 3`; `stage 3 + 4`; `Mixed_5b + 5c`. */
 export function shorterTitles(title) {
   const ends = title.split(" – ");
@@ -84,4 +109,16 @@ export function tickText(seconds) {
     if (Math.abs(seconds) >= size * 0.0999) return `${Number((seconds / size).toPrecision(4))} ${unit}`;
   }
   return `${Number((seconds / 1e-9).toPrecision(4))} ns`;
+}
+
+/**
+ * What the time panel shows the engines of: `one cluster`, or how many each run uses where they differ.
+ *
+ * @param {Scene} scene
+ */
+export function clusterText({ runs, chip }) {
+  const [own, ...others] = runs.map((run) => chip.clusters - run.idle_clusters);
+  if (others.some((other) => other !== own)) return `A: ${own} of ${countText(chip.clusters, "cluster")}, B: ${others.at(-1)} of ${chip.clusters}`;
+  const idle = chip.clusters - own;
+  return idle ? `one cluster (${idle} of ${chip.clusters} idle)` : "one cluster";
 }

@@ -14,14 +14,14 @@ function text(row) {
 export default function () {
   return outcomes({
     "another split, and its cost as a part of the run": () => {
-      equal(text({ how: "split", groups: 1, pieces: 8, along: "axis 0", more_cycles: 75 }), "pieces 8 × 2 images: the run takes 7.5 % longer");
-      equal(text({ how: "split", groups: 1, pieces: 4, along: "axis 2", more_cycles: 200 }), "pieces 4, axis 2: the run takes 20 % longer");
+      equal(text({ how: "split", groups: 1, pieces: 8, along: "axis 0", cuts: [["images", 8]], more_cycles: 75 }), "8 × 2 images: the run takes 7.5 % longer");
+      equal(text({ how: "split", groups: 1, pieces: 4, along: "axis 2", cuts: [["rows", 4]], more_cycles: 200 }), "4 pieces (rows): the run takes 20 % longer");
     },
     "several sub-graphs instead": () => {
-      equal(text({ how: "divided", groups: 3, pieces: 4, along: "", more_cycles: 1 }), "as 3 sub-graphs: the run takes 0.1 % longer");
+      equal(text({ how: "divided", groups: 3, pieces: 4, along: "", cuts: [], more_cycles: 1 }), "as 3 sub-graphs: the run takes 0.1 % longer");
     },
     "an estimate below what was simulated is no promise": () => {
-      equal(text({ how: "joined", groups: 1, pieces: 1, along: "", more_cycles: -5 }), "one with its neighbour: no slower");
+      equal(text({ how: "joined", groups: 1, pieces: 1, along: "", cuts: [], more_cycles: -5 }), "one with its neighbour: no slower");
     },
     "the reason of a neighbour comes before that of a sub-graph far away": () => {
       const order = (...others) => nearestFirst({ layers: [4, 5, 6] }, others.map((layer) => ({ other_layer: layer }))).map(({ other_layer: layer }) => layer);
