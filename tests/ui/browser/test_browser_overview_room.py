@@ -1,0 +1,68 @@
+"""The first screen where room is scarce: what is said in fewer words, moved or left out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from tests.ui.app_server import AppPage
+from tests.ui.overview_page import Overview
+
+pytestmark = pytest.mark.browser
+
+SLOWER = "?chip=generic-4x4"
+LEAST_PRESENTED = 18
+
+
+def opened(visit: AppPage, query: str, width: int, height: int) -> Overview:
+    screen = Overview(visit)
+    screen.open(query)
+    screen.size(width, height)
+    return screen
+
+
+def test_a_phone_that_presents_has_large_words_apart(visit: AppPage) -> None:
+    screen = opened(visit, "?present=1", 390, 844)
+    texts = screen.texts()
+    assert [(a.text, b.text) for a, b in combinations(texts, 2) if a.covers(b)] == []
+    left = [text for text in texts if text.card == 0]
+    assert min(text.size for text in left) >= LEAST_PRESENTED
+    assert [text.text for text in left].count("kernels") == 2
+    figures = screen.run("""return [...root.querySelectorAll('.figure')].map(
+      (e) => [parseFloat(getComputedStyle(e).fontSize), e.scrollWidth <= e.clientWidth]);""")
+    assert all(size >= LEAST_PRESENTED and fits for size, fits in figures)
+    # Memory has no column where the badges of A and B would touch.
+    assert screen.run("return root.querySelectorAll('.memory').length") == 0
+    screen.size(1440, 900)
+    assert screen.run("return root.querySelectorAll('.memory').length") == 2
+
+
+def test_heads_are_no_bare_numbers_and_empty_time_is_blank(visit: AppPage) -> None:
+    screen = opened(visit, "", 1280, 720)
+    heads = [text.text for text in screen.texts() if text.card == 0][:12]
+    assert {"60 kernels", "19 kernels", "125 ops", "60 layers", "16 images"} <= {*heads}
+    # Engines of B do not exist once B has ended; while it runs, idle ones are grey.
+    alpha = """const { time } = view;
+      const row = time.blocks.B.rows.matrix;
+      const pen = time.canvas.getContext('2d');
+      const at = (x) => pen.getImageData(
+        x * time.ratio(), (row.y + 1) * time.ratio(), 1, 1).data[3];
+      const end = time.x(view.scene.runs[1].total);
+      return [at(time.x0 + 3), at(end + 20), at(time.x1 - 5)];"""
+    assert screen.run(alpha) == [255, 0, 0]
+
+
+def test_the_bound_s_line_crosses_no_label_and_hides_none_that_fits(visit: AppPage) -> None:
+    screen = opened(visit, SLOWER, 1440, 900)
+    labels = screen.run("""const track = root.querySelector('.track[data-run="B"]');
+      const at = track.querySelector('.bound').getBoundingClientRect().left;
+      return [...track.querySelectorAll('.segments > div')].map(({ firstChild: label }) => {
+        const { left, right } = label.getBoundingClientRect();
+        return [label.hidden ? '' : label.textContent, left < at && at < right];
+      });""")
+    assert [crossed for _, crossed in labels] == [False] * len(labels)
+    assert labels[1][0].startswith("stage 1")
+    texts = [text.text for text in screen.texts() if text.card == 1]
+    assert "later" in texts
+    assert screen.run("return root.querySelectorAll('.arrow').length") == 1
