@@ -51,6 +51,13 @@ def test_heads_are_no_bare_numbers_and_empty_time_is_blank(visit: AppPage) -> No
       const end = time.x(view.scene.runs[1].total);
       return [at(time.x0 + 3), at(end + 20), at(time.x1 - 5)];"""
     assert screen.run(alpha) == [255, 0, 0]
+    # Of boxes that are cut both ways a second bracket names the axis from top to bottom.
+    assert screen.run("return root.querySelectorAll('.second text').length") == 0
+    screen.run("""view.scene.runs[1].groups[1].cuts = [['images', 4], ['rows', 2]];
+      view.draw();""")
+    assert screen.run("return root.querySelector('.second text').textContent") == "rows"
+    texts = screen.texts()
+    assert [(a.text, b.text) for a, b in combinations(texts, 2) if a.covers(b)] == []
 
 
 def test_the_bound_s_line_crosses_no_label_and_hides_none_that_fits(visit: AppPage) -> None:
