@@ -76,7 +76,7 @@ def _rendered(
         script=(FOLDER / "document.js").read_text(encoding="utf-8"),
         plotly=packed_plotly(),
         differences=[_said(each) for each in (differences(a, b) if b else ())],
-        sentence=[_said(part) for part in (sentence(a, b, equal) if b else ("", binding_text(a)))],
+        sentence=[_said(part) for part in (sentence(a, b, equal) if b else _alone(a, names))],
         verdict=verdict_rows(a, b),
         is_pair=b is not None,
         names=names,
@@ -111,6 +111,11 @@ def _digests(report: Report) -> str:
         return ""
     origin = read_head(report.text("edits").encode(), "edits").origin
     return f"model {origin.model_digest}, chip {origin.profile_digest}"
+
+
+def _alone(report: Report, names: str) -> tuple[str, str]:
+    """What stands in place of the sentence where there is one run."""
+    return "", f"{names[0]} {binding_text(report)}."
 
 
 def _said(text: str) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_core.report.verdict.binding_change import BindingChange
 from graphturbo_core.report.verdict.equal_batches import cluster_batch
 from graphturbo_ui import frame
 from graphturbo_ui.beside.equal_run import equal_run
 from graphturbo_ui.beside.searched_run import NAME, is_searched, searched_row, searched_run
-from graphturbo_ui.beside.what_helps import change_text, changed_run
+from graphturbo_ui.beside.what_helps import Changed, change_text, changed_runs
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.session.choices import Choices
@@ -34,7 +33,7 @@ def show(choices: Choices) -> None:
             place = frame.wait_for_first(runs)
             words.empty()
     drawn, pending = frame.outcome(runs)
-    beside, changed = equal_run(choices, drawn), changed_run(choices, drawn)
+    beside, changed = equal_run(choices, drawn), changed_runs(choices, drawn)
     searched = searched_run(choices, pending)
     can_search = not pending and not is_searched(choices)
     others = Others(beside, change_text(changed, drawn), searched_row(searched), can_search)
@@ -73,8 +72,6 @@ def _awaited(beside: Run | str | None, drawn: Runs) -> Runs:
     return {f"A at {cluster_batch(drawn['B'].report)}": beside}
 
 
-def _awaited_change(changed: tuple[BindingChange, Run] | None) -> Runs:
+def _awaited_change(changed: Changed) -> Runs:
     """The run on a changed chip, where the page is drawn without it."""
-    if changed is None or changed[1].is_done:
-        return {}
-    return {f"B with {changed[0].words}": changed[1]}
+    return {f"B with {change.words}": run for change, run in changed if not run.is_done}

@@ -1,16 +1,18 @@
-"""Report -> what the critical path spends most time on, and the number of the chip behind it.
+"""Report -> the resource that binds a run, and numbers of the chip that may make it faster.
 
-The change that is tried is a quarter more of that number (our choice: small enough to be a chip of
-the same kind, large enough to be seen).
+The binding resource is the one that the critical path spends most time on. A change that is tried
+is a quarter more of the number behind it (our choice: small enough to be a chip of the same kind,
+large enough to be seen).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from graphturbo_core.report.report import Report
-from graphturbo_core.units import format_si
+from graphturbo_core.units import format_percent, format_si
 
 MORE, LESS = Fraction(5, 4), Fraction(4, 5)
 NUMBERS: dict[str, tuple[str, Fraction, str]] = {
@@ -21,36 +23,119 @@ NUMBERS: dict[str, tuple[str, Fraction, str]] = {
     "lb": ("core.lb_bandwidth_bytes_per_s", MORE, "25 % more LB bandwidth"),
     "launch": ("kernel.launch_cycles", LESS, "20 % fewer launch cycles"),
 }
-"""The number that each resource of the critical path depends on, its change, and that in words."""
-BOUND: dict[str, str] = {
-    "matrix": "matrix-bound", "vector": "vector-bound", "dram": "DRAM-bound", "gb": "GB-bound",
-    "lb": "LB-bound", "launch": "launch-bound",
-}  # fmt: skip
+"""The number that a resource of the critical path depends on, its change, and that in words."""
+BOUND: Mapping[str, tuple[str, str]] = {
+    "matrix": ("matrix-bound", "the matrix engines"),
+    "vector": ("vector-bound", "the vector engines"),
+    "move": ("bound by move engines", "the move engines"),
+    "dram": ("DRAM-bound", "DRAM"),
+    "gb": ("GB-bound", "the GB ports"),
+    "lb": ("LB-bound", "the LB ports"),
+    "link": ("bound by core links", "the core links"),
+    "latency": ("latency-bound", "bytes in transit"),
+    "launch": ("launch-bound", "kernel launches"),
+    "barrier": ("bound by barriers", "barriers between kernels"),
+}
+"""How a run is called that each resource binds, and the resource in a sentence."""
+LEAST_GAIN = 1.02
+"""A smaller ratio is called no gain (our choice)."""
+LEAST_SHARE = 0.1
+"""A smaller share of the critical path is not tried: a fifth less of it gains below 2 %."""
+MOST_TRIES = 3
+"""Changes of the chip that are tried for a run (our choice: each is a run of its own)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BindingChange:
-    """The resource that binds a run, and the change of the chip that should move it."""
+    """A change of the chip that may make a run faster."""
 
-    bound: str
     key: str
     factor: Fraction
     words: str
 
-    def text(self, name: str, before: Report, after: Report) -> str:
-        """`B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`."""
-        rates = [each.contract["throughput_per_s"] for each in (before, after)]
-        verb = "make" if self.words.endswith("s") else "makes"
-        ratio = format_si(rates[1] / rates[0]) if rates[0] else "1"
-        return f"{name} is {self.bound}: {self.words} {verb} it {ratio}× as fast"
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A change, and the throughput with it as a multiple of the throughput without."""
+
+    change: BindingChange
+    ratio: float
+
+    @property
+    def helps(self) -> bool:
+        """Whether the run is faster by as much as counts as a gain."""
+        return self.ratio >= LEAST_GAIN
 
 
-def binding_change(report: Report) -> BindingChange | None:
-    """What binds the run by its critical path; None where no number of the chip stands for it."""
+def tried(change: BindingChange, before: Report, after: Report) -> Tried:
+    """The change with its effect on the throughput."""
+    rates = [each.contract["throughput_per_s"] for each in (before, after)]
+    return Tried(change, rates[1] / rates[0] if rates[0] else 1.0)
+
+
+def binding_resource(report: Report) -> str:
+    """The resource on which the critical path spends most time (ties: by name)."""
+    return _resources(report)[0]
+
+
+def _resources(report: Report) -> list[str]:
+    """The resources of the critical path, the longest time first."""
     path = report.contract["critical_path"]
-    resource = max(sorted(path), key=lambda name: path[name], default="")
-    key, factor, words = NUMBERS.get(resource, ("", MORE, ""))
+    return sorted(path, key=lambda name: (-path[name], name))
+
+
+def path_text(report: Report) -> str:
+    """`DRAM-bound (45 % of its critical path goes to DRAM)`."""
+    path = report.contract["critical_path"]
+    resource = binding_resource(report)
+    bound, words = BOUND[resource]
+    share = format_percent(path[resource] / (sum(path.values()) or 1))
+    return f"{bound} ({share} of its critical path goes to {words})"
+
+
+def binding_changes(report: Report) -> tuple[BindingChange, ...]:
+    """The changes worth trying, in this order: those of the critical path's longest resources.
+
+    A resource without a number of this chip is left out.
+    """
+    path = report.contract["critical_path"]
+    least = LEAST_SHARE * sum(path.values())
     known = {row["key"] for row in report.tables["chip"]}
-    if key not in known:
-        return None
-    return BindingChange(BOUND[resource], key, factor, words)
+    found = [
+        BindingChange(*NUMBERS[resource])
+        for resource in _resources(report)
+        if resource in NUMBERS and NUMBERS[resource][0] in known and path[resource] >= least
+    ]
+    return tuple(found[:MOST_TRIES])
+
+
+def helps_text(name: str, report: Report, found: Sequence[Tried] = ()) -> str:
+    """What binds a run, and the effect of the changes that were tried.
+
+    `B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`; without a change only what
+    binds it.
+    """
+    bound = f"{name} is {BOUND[binding_resource(report)][0]}"
+    useless = _useless([each.change.words for each in found if not each.helps])
+    gains = [_gain(each) for each in found if each.helps]
+    effects = "; ".join(part for part in (useless, *gains) if part)
+    return f"{bound}: {effects}" if effects else bound
+
+
+def _gain(found: Tried) -> str:
+    words = found.change.words
+    return f"{words} {_verb('make', words)} it {format_si(found.ratio)}× as fast"
+
+
+def _useless(changes: Sequence[str]) -> str:
+    """`25 % more matrix columns do not help`; `neither … nor … helps` of several."""
+    if len(changes) > 1:
+        return f"neither {' nor '.join(changes)} helps"
+    return "".join(f"{words} {_verb('do', words)} not help" for words in changes)
+
+
+def _verb(stem: str, subject: str) -> str:
+    """`make` or `makes`, `do` or `does`: a plural ends with an s."""
+    if subject.endswith("s"):
+        return stem
+    return {"do": "does"}.get(stem, f"{stem}s")

@@ -9,6 +9,7 @@ from typing import Literal
 from graphturbo_core.report.contract import Contract
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.alone import alone, alone_text
+from graphturbo_core.report.verdict.binding_change import path_text
 from graphturbo_core.report.verdict.equal_batches import equal_text
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.units import (
@@ -21,8 +22,8 @@ from graphturbo_core.units import (
 
 SAME_RATIO = 0.005
 """Two figures within 0.5 % are called the same (our choice: no view shows such a difference)."""
-BOUND_SHARE = 0.6
-"""An engine kind busy for this share of the time binds the run (our choice)."""
+MOSTLY_BUSY = 0.6
+"""Below this share of the time at work, the verdict names why engines wait (our choice)."""
 LEAST_OVERLAP = 0.01
 """Smallest difference in overlap, as share of the time, that counts as a reason (our choice)."""
 RESOURCE: Mapping[str, str] = {
@@ -30,12 +31,6 @@ RESOURCE: Mapping[str, str] = {
     "vector": "the vector engines",
     "move": "the move engines between LB and GB",
     "dma": "the system DMAs",
-}
-BOUND_NAME: Mapping[str, str] = {
-    "matrix": "matrix-bound",
-    "vector": "vector-bound",
-    "move": "bound by moves between LB and GB",
-    "dma": "DRAM-bound",
 }
 WAITS: Mapping[str, str] = {
     "data": "for data",
@@ -222,25 +217,25 @@ def since_text(before: Mapping[str, float], report: Report) -> str:
     )
 
 
-def binding_kind(report: Report) -> str:
+def busiest_kind(report: Report) -> str:
     """The engine kind that is busy for the largest share of the time (ties: by name)."""
     stalls = _stalls(report)
     return max(sorted(stalls), key=lambda kind: stalls[kind]["busy"])
 
 
 def binding_text(report: Report) -> str:
-    """The resource that binds a run, its busy share, and the part in which it works alone."""
-    kind = binding_kind(report)
+    """What the critical path names as binding a run, and how busy the busiest engines are.
+
+    Of engines that are `MOSTLY_BUSY`: the time in which no other kind works; else why they wait.
+    """
+    kind = busiest_kind(report)
     shares = _stalls(report)[kind]
-    busy = format_percent(shares["busy"])
-    if shares["busy"] >= BOUND_SHARE:
-        bound = f"is {BOUND_NAME[kind]}: {RESOURCE[kind]} are busy {busy} of the time"
+    busiest = f"Its busiest engines, {RESOURCE[kind]}, work {format_percent(shares['busy'])}"
+    bound = f"is {path_text(report)}. {busiest} of the time"
+    if shares["busy"] >= MOSTLY_BUSY:
         return f"{bound}{alone_text(alone(report, kind))}"
     wait = max(WAITS, key=lambda name: shares[name])
-    return (
-        f"is bound by no single engine: the busiest, {RESOURCE[kind]}, work {busy} of the time "
-        f"and wait {format_percent(shares[wait])} of it {WAITS[wait]}"
-    )
+    return f"{bound} and wait {format_percent(shares[wait])} of it {WAITS[wait]}"
 
 
 def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[str, str]:
@@ -249,7 +244,7 @@ def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[s
     `equal`: A's strategy at B's cluster batch, where the two differ (`equal_text`).
     """
     outcome = f"{_outcome(a, b)}{equal_text(a, b, equal)}"
-    return f"{outcome}{_reason(a, b)}.", f"B {binding_text(b)}; A {binding_text(a)}."
+    return f"{outcome}{_reason(a, b)}.", f"B {binding_text(b)}. A {binding_text(a)}."
 
 
 def pair_text(a: Report, b: Report, equal: Report | str | None) -> str:

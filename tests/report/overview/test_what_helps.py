@@ -12,7 +12,15 @@ from graphturbo_core.hardware.profile import PROFILES_FOLDER, load_profile, pars
 from graphturbo_core.hardware.variation import scaled_profile
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict.binding_change import NUMBERS, BindingChange, binding_change
+from graphturbo_core.report.verdict.binding_change import (
+    BOUND,
+    NUMBERS,
+    BindingChange,
+    Tried,
+    binding_changes,
+    helps_text,
+    tried,
+)
 from graphturbo_core.report.verdict.equal_batches import equal_phrase
 from tests.report.overview.reports import report_of
 
@@ -22,21 +30,81 @@ DRAM = "cluster.dram_bandwidth_bytes_per_s"
 def bound_by(resource: str) -> Report:
     """A report whose critical path lies on one resource."""
     report = report_of("tvm@2")
-    path = {name: float(name == resource) for name in report.contract["critical_path"]}
+    return with_path({name: float(name == resource) for name in report.contract["critical_path"]})
+
+
+def with_path(path: dict[str, float]) -> Report:
+    """A report with this critical path."""
+    report = report_of("tvm@2")
     return replace(report, contract={**report.contract, "critical_path": path})
 
 
 @pytest.mark.parametrize("resource", NUMBERS)
 def test_each_resource_has_a_number_of_the_chip(resource: str) -> None:
-    change = binding_change(bound_by(resource))
-    assert change is not None
+    (change,) = binding_changes(bound_by(resource))
     assert (change.key, change.factor, change.words) == NUMBERS[resource]
     assert change.key in {row["key"] for row in report_of("tvm@2").tables["chip"]}
 
 
-@pytest.mark.parametrize("resource", ["latency", "barrier", "link"])
-def test_a_resource_without_a_number_has_no_change(resource: str) -> None:
-    assert binding_change(bound_by(resource)) is None
+@pytest.mark.parametrize("resource", ["latency", "barrier", "link", "move"])
+def test_a_resource_without_a_number_has_no_change_and_a_name(resource: str) -> None:
+    report = bound_by(resource)
+    assert binding_changes(report) == ()
+    assert helps_text("B", report) == f"B is {BOUND[resource][0]}"
+
+
+def test_every_resource_of_the_critical_path_has_a_name() -> None:
+    assert {*BOUND} == {*report_of("tvm@2").contract["critical_path"]}
+
+
+def test_three_changes_are_tried_in_the_order_of_the_path_those_of_a_tenth_or_more() -> None:
+    path = {"latency": 0.3, "dram": 0.25, "gb": 0.1, "matrix": 0.15, "vector": 0.1, "lb": 0.1}
+    keys = [change.key for change in binding_changes(with_path(path))]
+    assert keys == [NUMBERS[name][0] for name in ("dram", "matrix", "gb")]
+    few = {"dram": 0.86, "matrix": 0.099, "gb": 0.041}
+    assert [change.key for change in binding_changes(with_path(few))] == [DRAM]
+
+
+def test_a_number_that_the_chip_does_not_have_is_not_changed() -> None:
+    report = with_path({"dram": 0.6, "matrix": 0.4})
+    rows = tuple(row for row in report.tables["chip"] if row["key"] != DRAM)
+    report = replace(report, tables={**report.tables, "chip": rows})
+    assert [change.key for change in binding_changes(report)] == ["core.matrix_columns"]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "text"),
+    [
+        ((), "B is matrix-bound"),
+        ((1.18,), "B is matrix-bound: 25 % more matrix columns make it 1.18× as fast"),
+        ((1.02,), "B is matrix-bound: 25 % more matrix columns make it 1.02× as fast"),
+        ((1.019,), "B is matrix-bound: 25 % more matrix columns do not help"),
+        ((0.944,), "B is matrix-bound: 25 % more matrix columns do not help"),
+        (
+            (1.0, 1.1),
+            "B is matrix-bound: 25 % more matrix columns do not help; "
+            "25 % more DRAM bandwidth makes it 1.1× as fast",
+        ),
+        (
+            (1.0, 1.01),
+            "B is matrix-bound: neither 25 % more matrix columns nor 25 % more DRAM bandwidth "
+            "helps",
+        ),
+    ],
+)
+def test_only_a_gain_is_called_one(ratios: tuple[float, ...], text: str) -> None:
+    report = with_path({"matrix": 0.6, "dram": 0.4})
+    changes = binding_changes(report)
+    found = [Tried(change, ratio) for change, ratio in zip(changes, ratios, strict=False)]
+    assert helps_text("B", report, found) == text
+
+
+def test_one_change_of_singular_words_does_not_help() -> None:
+    report = with_path({"dram": 1.0})
+    (change,) = binding_changes(report)
+    assert helps_text("A", report, [Tried(change, 1)]) == (
+        "A is DRAM-bound: 25 % more DRAM bandwidth does not help"
+    )
 
 
 def test_a_quarter_more_is_rounded_up_and_nothing_else_changes() -> None:
@@ -59,16 +127,17 @@ def test_an_own_profile_is_scaled_by_its_bytes() -> None:
     assert scaled.dram_bandwidth == load_profile("generic-4x4").dram_bandwidth * 5 // 4
 
 
-def test_the_sentence_has_the_ratio_of_both_rates() -> None:
+def test_a_change_has_the_ratio_of_both_rates() -> None:
     before = report_of("tvm@2")
     request = RunRequest("teaching-resnet", "tvm@2", "stcp920", 64)
     more = scaled_profile("stcp920", None, DRAM, Fraction(5, 4))
     after = run_report(load_sample("teaching-resnet"), request, more)
     ratio = after.contract["throughput_per_s"] / before.contract["throughput_per_s"]
     assert 1 < ratio < 1.25
-    change = BindingChange("DRAM-bound", DRAM, Fraction(5, 4), "25 % more DRAM bandwidth")
-    said = change.text("B", before, after)
-    assert said == f"B is DRAM-bound: 25 % more DRAM bandwidth makes it {ratio:.3g}× as fast"
+    change = BindingChange(DRAM, Fraction(5, 4), "25 % more DRAM bandwidth")
+    assert tried(change, before, after) == Tried(change, pytest.approx(ratio))
+    idle = replace(before, contract={**before.contract, "throughput_per_s": 0.0})
+    assert tried(change, idle, after).ratio == 1
 
 
 def test_the_ratio_at_equal_cluster_batches() -> None:

@@ -64,7 +64,7 @@ def test_it_holds_what_the_canvases_draw() -> None:
 def test_it_begins_with_the_first_screen() -> None:
     text = page_html(*fine_and_coarse(), origin=ORIGIN)
     assert text.index('<template shadowrootmode="open">') < text.index("<header>")
-    said = {"beside": beside_text(*fine_and_coarse(), None)}
+    said = {"beside": beside_text(*fine_and_coarse(), None), "helps": "B is matrix-bound"}
     drawn = data_of(text, "overview")[:-8]
     assert drawn == overview_bytes(*fine_and_coarse(), said=said, views=("Every core",))
     assert text.count('<section data-view="Every core">\n<h2>Every core</h2>') == 1

@@ -12,8 +12,8 @@ from graphturbo_core.report.verdict.alone import Alone, alone
 from graphturbo_core.report.verdict.equal_batches import strategy_at
 from graphturbo_core.report.verdict.note_places import VERIFIED, notes_by_place
 from graphturbo_core.report.verdict.verdict import (
-    binding_kind,
     binding_text,
+    busiest_kind,
     change_text,
     differences,
     pair_text,
@@ -101,8 +101,9 @@ def test_an_engine_kind_alone_at_work_is_told_with_its_place():
     assert alone(report, "dma") == Alone(0.6, "g1", 0.75)
     assert alone(report, "vector") == Alone(0.0, "", 0.0)
     assert binding_text(report) == (
-        "is DRAM-bound: the system DMAs are busy 80 % of the time, and for 60 % of it no other "
-        "kind of engine works (75 % of that in sub-graph 1)"
+        "is DRAM-bound (90 % of its critical path goes to DRAM). Its busiest engines, the system "
+        "DMAs, work 80 % of the time, and for 60 % of it no other kind of engine works (75 % of "
+        "that in sub-graph 1)"
     )
 
 
@@ -113,13 +114,17 @@ def test_two_kernels_of_a_group_count_together():
     assert (found.group, found.group_share) == ("g2", pytest.approx(35 / 60))
 
 
-def test_the_busiest_engine_binds():
+def test_the_critical_path_names_what_binds_and_the_share_is_that_of_the_engines():
     busy = stalls(dma={"busy": 0.71, "data": 0.29, "idle": 0.0})
-    report = with_spans(with_figures(stalls=busy), (6, 0, 71), (0, 0, 100))
-    assert binding_text(report) == "is DRAM-bound: the system DMAs are busy 71 % of the time"
+    path = {"dram": 1.5, "launch": 3.5}
+    report = with_spans(with_figures(stalls=busy, critical_path=path), (6, 0, 71), (0, 0, 100))
+    assert binding_text(report) == (
+        "is launch-bound (70 % of its critical path goes to kernel launches). Its busiest engines, "
+        "the system DMAs, work 71 % of the time"
+    )
 
 
-def test_the_busiest_engine_binds_not_the_least_idle_one():
+def test_the_busiest_engine_is_named_not_the_least_idle_one():
     """The matrix engines are never idle and wait most of the time; the vector engines work more."""
     report = with_figures(
         stalls=stalls(
@@ -127,8 +132,8 @@ def test_the_busiest_engine_binds_not_the_least_idle_one():
             vector={"busy": 0.4, "data": 0.2, "idle": 0.4},
         )
     )
-    assert binding_kind(report) == "vector"
-    assert "the busiest, the vector engines, work 40 % of the time" in binding_text(report)
+    assert busiest_kind(report) == "vector"
+    assert "Its busiest engines, the vector engines, work 40 % of the time" in binding_text(report)
 
 
 @pytest.mark.parametrize(
@@ -190,11 +195,12 @@ def test_unequal_cluster_batches_are_told_with_the_ratio_at_equal_ones():
     assert strategy_at("tvm", 4) == "tvm@4"
 
 
-def test_where_no_engine_binds_the_longest_wait_is_named():
+def test_where_no_engine_is_mostly_busy_the_longest_wait_is_named():
     report = with_figures(stalls=stalls(matrix={"busy": 0.3, "barrier": 0.6, "idle": 0.1}))
     assert binding_text(report) == (
-        "is bound by no single engine: the busiest, the matrix engines, work 30 % of the time "
-        "and wait 60 % of it at launches and barriers between kernels"
+        "is DRAM-bound (90 % of its critical path goes to DRAM). Its busiest engines, the matrix "
+        "engines, work 30 % of the time and wait 60 % of it at launches and barriers between "
+        "kernels"
     )
 
 
