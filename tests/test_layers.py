@@ -37,7 +37,8 @@ PARTS = {
     ),
     "verify": ("single_op", "local", "static", "faults", "replay", "verify"),
     "report": (
-        "paper", "outcome", "rows", "bounds", "tables", "contract", "report", "canvases", "verdict",
+        "paper", "outcome", "rows", "bounds", "tables", "contract", "report", "canvases",
+        "part_words", "verdict",
         "overview", "algorithms", "measured", "chips", "json_form", "edit_choices", "build",
     ),
     "frontend": (

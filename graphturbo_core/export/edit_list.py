@@ -15,6 +15,11 @@ __all__ = [
 ]  # fmt: skip
 
 
+NO_WORDS: Mapping[str, str] = {}
+OF_PARTS = ("pieces", "axis", "residency")
+"""Edits of a part; the others are of a tensor."""
+
+
 @dataclass(frozen=True, slots=True)
 class EditEntry:
     """One edit: its key in the file, its name (or place in a list), and its text."""
@@ -24,19 +29,24 @@ class EditEntry:
     text: str
 
 
-def edit_entries(edits: Edits) -> tuple[EditEntry, ...]:
-    """Every edit with its text, in the order of the file's keys."""
-    return tuple(_entries(edits))
+def edit_entries(edits: Edits, words: Mapping[str, str] = NO_WORDS) -> tuple[EditEntry, ...]:
+    """Every edit with its text, in the order of the file's keys.
+
+    `words`: text by the name of a part; a part without one is shown by its name.
+    """
+    return tuple(_entries(edits, words))
 
 
-def _entries(edits: Edits) -> Iterator[EditEntry]:
-    for place, members in enumerate(edits.merge):
-        yield EditEntry("merge", str(place), f"merge {' + '.join(members)}")
-    for place, members in enumerate(edits.keep_apart):
-        yield EditEntry("keep_apart", str(place), f"keep apart {' | '.join(members)}")
+def _entries(edits: Edits, words: Mapping[str, str]) -> Iterator[EditEntry]:
+    for key, between in (("merge", " + "), ("keep_apart", " | ")):
+        for place, members in enumerate(getattr(edits, key)):
+            parts = between.join(words.get(name, name) for name in members)
+            yield EditEntry(key, str(place), f"{key.replace('_', ' ')} {parts}")
     for key in ("pieces", "axis", "binding", "scope", "residency"):
+        shown = words if key in OF_PARTS else NO_WORDS
         for name, value in getattr(edits, key).items():
-            yield EditEntry(key, name, f"{key} of {name}: {_value_text(value)}")
+            text = f"{key} of {shown.get(name, name)}: {_value_text(value)}"
+            yield EditEntry(key, name, text)
 
 
 def _value_text(value: object) -> str:

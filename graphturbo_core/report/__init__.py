@@ -7,6 +7,7 @@
 - `build.py`: the recipe: Outcome to Report.
 - `json_form.py`: a Report's JSON: the contract and the tables behind the app.
 - `edit_choices.py`: what can be edited at one sub-graph.
+- `part_words.py`: sub-graphs and parts of edits in words.
 
 `rows/` makes tables and arrays, `bounds/` lower bounds, `canvases/` bytes for canvases, `verdict/`
 sentences, `overview/` the first screen, `algorithms/` the pictures of Algorithms 1 to 4. `paper/`

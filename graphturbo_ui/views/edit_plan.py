@@ -15,8 +15,10 @@ from graphturbo_core.export.edit_list import (
     with_merge,
 )
 from graphturbo_core.report.edit_choices import EditChoices, edit_choices
+from graphturbo_core.report.part_words import group_text, part_words
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.verdict import figures_of, since_text
+from graphturbo_core.units import counted
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import drafts, query, run_state, state
@@ -71,8 +73,8 @@ def _one(key: str, report: Report, found: EditChoices) -> None:
     """Cut it, merge it with a neighbour, or fix how it is split."""
     taken = frozenset(node["op"] for node in report.tables["graph_nodes"])
     st.caption(
-        f"Sub-graph {safe_text(found.name, Sink.MARKDOWN)}: "
-        f"{len(found.layers)} layers, {_split_text(found)}. {define('edit')}"
+        f"{safe_text(_title(found.name), Sink.MARKDOWN)}: "
+        f"{counted(len(found.layers), 'layer')}, {_split_text(found)}. {define('edit')}"
     )
     cut, merge, split = st.columns(3)
     with cut:
@@ -86,7 +88,12 @@ def _one(key: str, report: Report, found: EditChoices) -> None:
 def _split_text(found: EditChoices) -> str:
     if found.axis < 0:
         return "not split"
-    return f"{found.pieces} pieces along {found.along}"
+    return f"{counted(found.pieces, 'piece')} along {found.along}"
+
+
+def _title(name: str) -> str:
+    text = group_text(name)
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _cut(key: str, found: EditChoices, taken: frozenset[str]) -> None:
@@ -110,7 +117,8 @@ def _forbid(key: str, found: EditChoices, place: int, taken: frozenset[str]) -> 
 def _merge(key: str, found: EditChoices, taken: frozenset[str]) -> None:
     other = st.selectbox(
         "Neighbour", list(found.neighbours), key=f"neighbour_{key}",
-        format_func=safe_text, disabled=not found.neighbours, placeholder="it has none",
+        format_func=lambda name: safe_text(_title(name)), disabled=not found.neighbours,
+        placeholder="it has none",
     )  # fmt: skip
     parts = {found.name: found.ops, **({other: found.neighbours[other]} if other else {})}
     st.button(
@@ -176,7 +184,7 @@ def present_edits(runs: Runs, drawn: Runs) -> None:
         if edits != NO_EDITS or applied != NO_EDITS:
             with st.container(border=True, key=f"edits_{name}"):
                 with st.container():  # the buttons keep their place, however many edits there are
-                    _list(key, edits)
+                    _list(key, edits, _report_for(name, drawn))
                 _run_buttons(key, edits, applied, (run, name in drawn))
         else:
             nothing()
@@ -187,10 +195,16 @@ def present_edits(runs: Runs, drawn: Runs) -> None:
             nothing()
 
 
-def _list(key: str, edits: Edits) -> None:
-    """A line an edit, with its way back."""
+def _report_for(name: str, drawn: Runs) -> Report | None:
+    """The run's report; that of the other run, with the same layers, while it has none."""
+    run = drawn.get(name) or next(iter(drawn.values()), None)
+    return run.report if run is not None else None
+
+
+def _list(key: str, edits: Edits, report: Report | None) -> None:
+    """One line per edit, with its way back; parts are shown by their layers in `report`."""
     st.markdown(f"**Edits of {key.upper()}'s plan**", help=define("edit"))
-    for entry in edit_entries(edits):
+    for entry in edit_entries(edits, part_words(edits.names, report)):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 "Undo", key=f"undo_{key} {entry.key} {entry.name}", on_click=drafts.undo,

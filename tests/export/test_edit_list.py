@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from graphturbo_core.errors import PlanError
@@ -36,6 +38,19 @@ def test_every_edit_is_told_in_words():
         "scope of t: GB",
         "scope of u: piece 2 DRAM, piece 10 LB",
         "residency of g2: stream",
+    ]
+
+
+def test_parts_are_shown_in_other_words_and_tensors_are_not():
+    edits = replace(FULL, binding={"g1": EditedCuts((2,), (8,))}, scope={})
+    words = {"g1": "layers 1 to 2", "g2": "layer 3"}
+    assert [entry.text for entry in edit_list.edit_entries(edits, words)] == [
+        "merge layers 1 to 2 + c",
+        "keep apart layer 3 | d",
+        "pieces of layers 1 to 2: 4",
+        "axis of d: 2",
+        "binding of g1: axes (2,), grid (8,), cores None",
+        "residency of layer 3: stream",
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.equal_batches import equal_phrase
-from graphturbo_core.report.verdict.verdict import CAUSES, COMPARED, differences, is_same
+from graphturbo_core.report.verdict.verdict import CAUSES, COMPARED, EDITED, differences, is_same
 from graphturbo_core.units import format_bytes
 
 CLEAR = 1.5
@@ -39,9 +39,11 @@ def headline(a: Report, b: Report) -> str:
 def beside_text(a: Report, b: Report, equal: Report | str | None) -> str:
     """In what A and B differ besides the strategy, and the ratio at equal cluster batches.
 
-    `equal`: as `equal_text` takes it.
+    `equal`: as `equal_text` takes it. Edits of a plan are left out: each run's row has them.
     """
-    others = [found for found in differences(a, b) if not found.startswith(BATCHES)]
+    others = [
+        found for found in differences(a, b) if not found.startswith(BATCHES) and found != EDITED
+    ]
     also = f"A and B also differ in {', '.join(others)}" if others else ""
     parts = [also, equal_phrase(a, b, equal)]
     return "; ".join(part for part in parts if part)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphturbo_core.report.part_words import group_text
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_percent
 
@@ -68,5 +68,5 @@ def alone_text(found: Alone) -> str:
     share = f", and for {format_percent(found.share)} of it no other kind of engine works"
     if not found.group:
         return share
-    place = re.sub(r"^g(?=\d+$)", "sub-graph ", found.group)
-    return f"{share} ({format_percent(found.group_share)} of that in {place})"
+    place = f"{format_percent(found.group_share)} of that in {group_text(found.group)}"
+    return f"{share} ({place})"

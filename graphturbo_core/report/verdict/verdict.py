@@ -358,14 +358,17 @@ def differences(a: Report, b: Report) -> tuple[str, ...]:
         one, other = first.get(name, default), second.get(name, default)
         if one != other:
             label = UNLISTED.get(name, f"option {name}")
-            texts.append(f"{label} ({one} against {other})")
+            values = "" if name == "plan" else f" ({one} against {other})"  # a plan's is a digest
+            texts.append(f"{label}{values}")
     return tuple(texts)
 
 
+EDITED = "edits of the plan"
+"""The difference of two runs that are not from the same plan file."""
 NOT_GIVEN = "none"
 """Value of an option without default that only the other run has."""
 UNLISTED: Mapping[str, str] = {
-    "plan": "edits of the plan",
+    "plan": EDITED,
     "max_instructions": "instructions allowed",
 }
 """Options of a report that `--set` does not accept."""

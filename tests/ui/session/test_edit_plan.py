@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.session.app_page import APP, PATIENCE_S, first_screen
 
 MODEL, CHIP, BATCH, A, B = "teaching-resnet", "generic-4x4", "64", "tvm@16", "graphturbo@16"
+
+STEM = "layer 1 (stem/conv)"
+STAGES = "layers 2 to 8 (stage1/block1/conv1 to stage2/block1/conv2)"
+REST = "layers 3 to 8 (stage1/block1/conv2 to stage2/block1/conv2)"
 
 
 @pytest.fixture
@@ -39,16 +45,16 @@ def figure(app: AppTest, label: str) -> str:
 def test_a_forced_merge_is_listed_run_compared_and_undone(app: AppTest):
     app.run()
     assert figure(app, "Kernels launched") == "4"
-    assert app.selectbox(key="neighbour_b").options == ["g2"]
+    assert app.selectbox(key="neighbour_b").options == ["Sub-graph 2"]
     click(app, "force_b")
-    assert "merge g1 + g2" in prose(app)
+    assert f"merge {STEM} + {STAGES}" in prose(app)
     assert figure(app, "Kernels launched") == "4"
     click(app, "run_edits_b")
     assert figure(app, "Kernels launched") == "3"
     assert "Kernels launched 4 before, 3 with the edits (-25 %)" in prose(app)
     assert "plan_b" in app.query_params
     click(app, "undo_b merge 0")
-    assert "merge g1 + g2" not in prose(app)
+    assert f"merge {STEM} + {STAGES}" not in prose(app)
     assert figure(app, "Kernels launched") == "3"
     click(app, "run_edits_b")
     assert figure(app, "Kernels launched") == "4"
@@ -62,7 +68,9 @@ def test_an_edited_plan_runs_beside_the_one_it_came_from(app: AppTest):
     assert "plan_a" in app.query_params
     assert "plan_b" not in app.query_params
     assert figure(app, "Kernels launched") == "4"
-    assert "A and B also differ in " in str(first_screen(app)["beside"])
+    assert first_screen(app)["beside"] == ""
+    assert first_screen(app)["edited_A"] == "Plan edited: 1 change"
+    assert app.query_params["plan_a"][0] not in prose(app)
 
 
 def test_a_cut_and_a_split_can_be_fixed_and_all_undone(app: AppTest):
@@ -71,8 +79,11 @@ def test_a_cut_and_a_split_can_be_fixed_and_all_undone(app: AppTest):
     click(app, "forbid_b")
     app.selectbox(key="pieces_b_g2_0").set_value(4).run()
     click(app, "fix_b")
-    for text in ("keep apart g2-before | g2-after", "pieces of g2: 4", "axis of g2: 0"):
+    apart = f"keep apart layer 2 (stage1/block1/conv1) | {REST}"
+    for text in (apart, f"pieces of {STAGES}: 4", f"axis of {STAGES}: 0"):
         assert text in prose(app)
+    assert "Sub-graph 2: 7 layers" in prose(app)
+    assert not re.search(r"\bg\d", prose(app))
     click(app, "undo_all_b")
     assert "Edits of B's plan" not in prose(app)
 
@@ -84,6 +95,7 @@ def test_an_edit_that_is_refused_can_be_taken_back(app: AppTest):
     app.selectbox(key="pieces_b_g2_0").set_value(1).run()
     click(click(app, "fix_b"), "run_edits_b")
     assert "B cannot be computed." in prose(app)
+    assert f"pieces of {STAGES}: 1" in prose(app)
     assert "Code PLAN\\_SPLIT" in app.warning[0].value
     click(click(app, "undo_all_b"), "run_edits_b")
     assert not app.warning
