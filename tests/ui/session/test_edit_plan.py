@@ -70,7 +70,7 @@ def test_an_edited_plan_runs_beside_the_one_it_came_from(app: AppTest):
     assert figure(app, "Kernels launched") == "4"
     assert first_screen(app)["beside"] == ""
     assert first_screen(app)["edited_A"] == "Plan edited: 1 change"
-    assert app.query_params["plan_a"][0] not in prose(app)
+    assert app.query_params["plan_a"] not in prose(app)
 
 
 def test_a_cut_and_a_split_can_be_fixed_and_all_undone(app: AppTest):
