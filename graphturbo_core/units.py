@@ -28,6 +28,14 @@ def format_bytes(size_bytes: float) -> str:
     return f"{value} {_BINARY[prefix]}" if prefix is not None else NOT_A_NUMBER
 
 
+def bytes_beside(size_bytes: int, room_bytes: int) -> tuple[str, str]:
+    """Two sizes that are compared: `34 KiB` and `24 KiB`; exact where those would be equal."""
+    short = format_bytes(size_bytes), format_bytes(room_bytes)
+    if short[0] != short[1] or size_bytes == room_bytes:
+        return short
+    return f"{format_count(size_bytes)} bytes", f"{format_count(room_bytes)} bytes"
+
+
 def format_si(value: float, unit: str = "") -> str:
     """A number in powers of 1000, three significant digits: `8.4 k`, `108 GB/s`.
 

@@ -23,7 +23,7 @@ from graphturbo_ui.text import Sink, safe_text
 OF_BATCH = frozenset({"BATCH_DEPENDENT", "BATCH_FIXED", "BATCH_MISMATCH", "BATCH_RESHAPE"})
 """Refusals of a model at this batch, which its own batch may not meet with."""
 OF_SIZE = frozenset({"DRAM_FULL", "GB_FULL", "OUT_OF_MEMORY", "TOO_MANY_INSTRUCTIONS"})
-"""Refusals of a run that is too large; fewer samples at once make it smaller."""
+"""Refusals of a run that is too large; fewer samples make it smaller, unless `at_any_batch`."""
 TITLES: tuple[tuple[type[GraphTurboError], str], ...] = (
     (ModelError, "This model cannot be used as it is"),
     (ProfileError, "This chip cannot be used"),
@@ -98,9 +98,10 @@ def remedies(error: GraphTurboError, run: str) -> list[Remedy]:
     """What buttons offer against a refusal of these runs."""
     found = []
     keys = [key for key in query.RUN_KEYS if key.upper() in run.split()]
-    if error.code in OF_SIZE:
+    is_of_size = error.code in OF_SIZE and not error.fields.get("at_any_batch")
+    if is_of_size:
         found += [_one_at_once(key) for key in keys if not _takes_one(key)]
-    if error.code in OF_BATCH | OF_SIZE and st.session_state.get("batch", 1) != 1:
+    if (is_of_size or error.code in OF_BATCH) and st.session_state.get("batch", 1) != 1:
         found.append(
             Remedy(
                 "Use batch 1 instead", f"batch_of_one {run}", state.set_choices, ({"batch": 1},),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.units import (
+    bytes_beside,
     format_bytes,
     format_count,
     format_percent,
@@ -17,6 +18,18 @@ from graphturbo_core.units import (
     per_second,
     seconds_from_cycles,
 )
+
+
+@pytest.mark.parametrize(
+    ("size", "room", "texts"),
+    [
+        (34816, 24576, ("34 KiB", "24 KiB")),
+        (1_048_577, 1_048_576, ("1,048,577 bytes", "1,048,576 bytes")),
+        (2048, 2048, ("2 KiB", "2 KiB")),
+    ],
+)
+def test_sizes_that_are_compared_differ(size: int, room: int, texts: tuple[str, str]) -> None:
+    assert bytes_beside(size, room) == texts
 
 
 @pytest.mark.parametrize(

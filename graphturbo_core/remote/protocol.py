@@ -77,13 +77,14 @@ def split_frame(frame: bytes) -> tuple[bytes, int, bytes]:
 
 
 def encode_error(number: int, error: GraphTurboError) -> bytes:
-    """Frame of a run's refusal: its class, code and texts."""
+    """Frame of a run's refusal: its class, code, texts, and whether another batch could help."""
     words = {
         "class": type(error).__name__,
         "code": error.code,
         "what": error.what,
         "where": error.where,
         "change": error.change,
+        "at_any_batch": bool(error.fields.get("at_any_batch")),
     }
     return encode_frame(ERROR, number, json.dumps(words).encode())
 
@@ -92,7 +93,8 @@ def decode_error(body: bytes) -> GraphTurboError:
     """The refusal in the body of an `E` frame."""
     words = json.loads(body)
     kind = ERROR_CLASSES.get(words["class"], GraphTurboError)
-    return kind(words["code"], words["what"], words["where"], words["change"])
+    texts = (words["code"], words["what"], words["where"], words["change"])
+    return kind(*texts, at_any_batch=True) if words["at_any_batch"] else kind(*texts)
 
 
 def encode_step(number: int, name: str, seconds: float) -> bytes:

@@ -16,6 +16,7 @@ from graphturbo_core.lowering.stages.stage import tensor_bytes
 from graphturbo_core.products.branches import runs_with
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
+from graphturbo_core.units import bytes_beside
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,28 @@ def dram_offsets(
         size = tensor_bytes(plan, name, full_box(graph.tensors[name].shape))
         offset = dram.place(size, begin, end)
         if offset is None:
-            raise CapacityError(
-                "DRAM_FULL",
-                f"tensor {name!r} of {size} bytes does not fit",
-                where=f"DRAM share of a cluster of {plan.hardware.name}: "
-                f"{plan.hardware.dram_bytes} bytes",
-                change="choose a smaller batch",
-            )
+            raise _without_room(plan, name, size)
         offsets[key] = offset
     return offsets
+
+
+def _without_room(plan: Plan, tensor: str, size: int) -> CapacityError:
+    """The refusal of a tensor; weights that exceed DRAM by themselves do so at any batch."""
+    tensors = plan.semantics.graph.tensors
+    weight_bytes = sum(
+        tensor_bytes(plan, name, full_box(each.shape))
+        for name, each in tensors.items()
+        if each.kind is TensorKind.WEIGHT
+    )
+    at_any_batch = weight_bytes > plan.hardware.dram_bytes
+    demand, room = bytes_beside(weight_bytes if at_any_batch else size, plan.hardware.dram_bytes)
+    where = f"DRAM share of a cluster of {plan.hardware.name}: {room}"
+    if at_any_batch:
+        what = f"all weights have {demand}, so {tensor!r} does not fit"
+        change = "choose a chip with more DRAM"
+    else:
+        what, change = f"tensor {tensor!r} of {demand} does not fit", "choose a smaller batch"
+    return CapacityError("DRAM_FULL", what, where, change, at_any_batch=at_any_batch)
 
 
 def _dram_spans(

@@ -30,6 +30,7 @@ from graphturbo_core.lowering.stages.stage import cluster_reads, tensor_bytes
 from graphturbo_core.products.branches import runs_with
 from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.products.program import Cause, Memory
+from graphturbo_core.units import format_bytes
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _halo_without_room(plan: Plan, output: StoredOutput) -> CapacityError:
     return CapacityError(
         "GB_FULL",
         f"{output.tensor!r} and its halo do not fit in GB, where its kernel reads them back",
-        where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes} bytes",
+        where=f"GB of chip {plan.hardware.name} has {format_bytes(plan.hardware.gb_bytes)}",
         change="choose a smaller batch or cluster batch, or level graphturbo:gb",
     )
 

@@ -21,6 +21,7 @@ from graphturbo_core.lowering.tiling.weight_items import item_gb_bytes
 from graphturbo_core.lowering.tiling.weight_space import fetches_own, small_bytes
 from graphturbo_core.products.branches import runs_with
 from graphturbo_core.products.plan import Plan
+from graphturbo_core.units import bytes_beside
 
 
 def weight_rings(plan: Plan, placements: Sequence[KernelPlacement]) -> list[GbRing]:
@@ -58,11 +59,14 @@ def _ring(plan: Plan, placements: Iterable[KernelPlacement]) -> GbRing:
 
 
 def _without_room(plan: Plan, ring: GbRing) -> CapacityError:
+    """The refusal of weight tiles, whose size does not depend on the batch."""
+    demand, room = bytes_beside(ring.end, plan.hardware.gb_bytes)
     return CapacityError(
         "GB_FULL",
-        f"{ring.slots} weight tiles need {ring.end} bytes",
-        where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes}",
+        f"{ring.slots} weight tiles need {demand}",
+        where=f"GB of chip {plan.hardware.name} has {room}",
         change="choose a chip with a larger GB",
+        at_any_batch=True,
     )
 
 

@@ -33,6 +33,7 @@ from graphturbo_core.lowering.tiling.tiling import (
 )
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
+from graphturbo_core.units import format_bytes
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageC
         return None
     raise CapacityError(
         "LB_FULL",
-        f"the {size} bytes of tiles of kernel {task.kernel.name!r} do not fit in LB",
+        f"the {format_bytes(size)} of tiles of kernel {task.kernel.name!r} do not fit in LB",
         where=f"chip {task.plan.hardware.name}",
         change="choose a chip with a larger LB",
     )

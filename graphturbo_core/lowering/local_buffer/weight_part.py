@@ -11,6 +11,7 @@ from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import Tiling
 from graphturbo_core.lowering.tiling.weight_space import weight_capacity
 from graphturbo_core.products.plan import Plan
+from graphturbo_core.units import bytes_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,10 @@ def weight_part(
     slots = plan.feeding.tiles
     room = (capacity - slots * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
     if slots * slot > room:
+        demand, free = bytes_beside(slots * slot, room)
         raise CapacityError(
             "WEIGHT_TILE",
-            f"{slots} x {slot} bytes of weight tiles do not fit in {room} bytes of LB",
+            f"{slots} weight tiles of {demand} together do not fit in {free} of LB",
             where=f"chip {hardware.name}",
             change="choose a chip with a larger weight part",
         )

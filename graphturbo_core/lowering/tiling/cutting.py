@@ -33,6 +33,7 @@ from graphturbo_core.lowering.tiling.tiling import (
     tile_count,
 )
 from graphturbo_core.products.plan import Plan
+from graphturbo_core.units import format_bytes
 
 PER_CENT = 100
 
@@ -315,7 +316,7 @@ class _Cutter:
         return CapacityError(
             "TILE_TOO_LARGE",
             f"a single tile of {self.stage.ops[0].name!r} needs more than "
-            f"{self.space.tile_bytes} bytes of LB, most of it for {name!r}",
+            f"{format_bytes(self.space.tile_bytes)} of LB, most of it for {name!r}",
             where=f"chip {self.plan.hardware.name}",
             change="choose a chip with a larger LB, a smaller input or a smaller cluster batch",
         )

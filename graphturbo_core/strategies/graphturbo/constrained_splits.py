@@ -19,6 +19,7 @@ from graphturbo_core.strategies.steps.splitting import (
     carried_sizes,
     divides,
 )
+from graphturbo_core.units import bytes_beside
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class ConstrainedSplits:
         last = section.decisions[-1] if section.decisions else None
         if counts and last is not None and not last.is_taken:
             held, limit = last.numbers["core_bytes"], last.numbers["lb_data_bytes"]
-            why = f"a core would need {held} bytes, its LB has {limit} for data"
+            demand, room = bytes_beside(int(held), int(limit))
+            why = f"a core would need {demand}, its LB has {room} for data"
             raise _refused(self._subject(part), why)
         numbers = {"pieces": section.section.pieces, "axis": split.axis}
         return (Decision(PLAN_STEP, RULE_FIXED, (name,), True, numbers),)
@@ -113,7 +115,8 @@ class ConstrainedSplits:
             return f"has {size} elements"
         peak = splitter.piece_peak_bytes(part, carry, counts[-1])
         if peak > splitter.capacity_bytes:
-            return f"leaves {peak} bytes per piece, the cores hold {splitter.capacity_bytes}"
+            demand, room = bytes_beside(peak, splitter.capacity_bytes)
+            return f"leaves {demand} per piece, the cores hold {room}"
         if not divides(part, carry, counts[-1]):
             sizes = sorted(set(carried_sizes(part, carry).values()))
             return f"has sizes {', '.join(map(str, sizes))}, which {counts[-1]} does not divide"

@@ -18,6 +18,7 @@ from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import BoundKernel
 from graphturbo_core.strategies.steps.legal import SHARED_ENGINE
 from graphturbo_core.strategies.steps.redistribution import Arrival, choose_cores
+from graphturbo_core.units import bytes_beside, format_bytes
 
 
 class Nearest(Enum):
@@ -134,9 +135,11 @@ class _PlacementWalk:
         elif scope is Scope.LB and late:
             fault = f"{self.graph.instances[late[-1]].name} reads it and does not run right after"
         elif scope is Scope.LB and not is_kept:
-            fault = f"no LB has room for its part of {size} bytes beside the running kernels"
+            part = format_bytes(size)
+            fault = f"no LB has room for its part of {part} beside the running kernels"
         elif scope is Scope.GB and size > self._gb_room:
-            fault = f"{size} bytes are more than the {self._gb_room} bytes of GB for outputs"
+            demand, room = bytes_beside(size, self._gb_room)
+            fault = f"{demand} are more than the {room} of GB for outputs"
         if fault:
             what = f"{tensor!r} of {self.graph.instances[now].name} cannot wait in {scope.value}"
             change = "choose a farther memory, or drop it"

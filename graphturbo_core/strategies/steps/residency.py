@@ -35,6 +35,7 @@ from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.legal import OWN_FETCHES, SHARED_ENGINE, SHARED_PLACES
 from graphturbo_core.strategies.steps.placement import Placement
+from graphturbo_core.units import bytes_beside
 
 
 def weight_residencies(
@@ -178,11 +179,12 @@ def _check_room(
     size = sum(sizes.values())
     if not sizes or size <= limit:
         return
+    demand, room = bytes_beside(size, max(0, limit))
     how = "sharded" if residency is Residency.SHARDED else f"resident in {residency.value}"
     raise PlanError(
         "PLAN_RESIDENCY",
         f"the weights {', '.join(sizes)} cannot be {how}: their "
-        f"{size} bytes are more than the {max(0, limit)} that are free",
+        f"{demand} are more than the {room} that are free",
         f"edits.residency.{next(iter(sizes))}",
         "choose GB or stream, or drop it" if hardware.has_gb else "choose stream",
     )

@@ -266,7 +266,7 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "more than the cores hold": (
         Edits(pieces={"g2": 1}),
-        "axis 0 leaves 1572864 bytes per piece, the cores hold 786432",
+        "axis 0 leaves 1.5 MiB per piece, the cores hold 768 KiB",
     ),
     "an unknown op": (
         Edits(merge=(("stem/con", CONV1),)),
@@ -383,7 +383,7 @@ def test_weights_that_no_lb_has_room_for_are_refused() -> None:
     )
     held = PinnedPlan(None, Edits(residency={"w": Residency.LB}))
     task = PlanTask(weighted(text), chip("tiny"), "fp16", {}, held)
-    with pytest.raises(PlanError, match="73728 bytes are more than the 4096"):
+    with pytest.raises(PlanError, match="72 KiB are more than the 4 KiB"):
         plan_for(parse_strategy("tvm"), task)
 
 

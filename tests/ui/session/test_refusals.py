@@ -6,7 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 
-def page(code: str, kind: str = "ModelError", is_page: bool = False) -> None:
+def page(
+    code: str, kind: str = "ModelError", is_page: bool = False, at_any_batch: bool = False
+) -> None:
     """A refusal of A beside the boxes for the batch and for A's strategy."""
     import streamlit as st  # noqa: PLC0415  # the function is run apart from its module
 
@@ -19,12 +21,15 @@ def page(code: str, kind: str = "ModelError", is_page: bool = False) -> None:
     st.number_input("Batch", 1, 64, key="batch")
     st.text_input("A", key="a")
     show = show_page_of_refusal if is_page else show_refusal
-    show(getattr(errors, kind)(code, "it does not fit", "Concat", "export it again"), "A")
+    given = {"at_any_batch": True} if at_any_batch else {}
+    show(getattr(errors, kind)(code, "it does not fit", "Concat", "export it again", **given), "A")
 
 
-def shown(code: str, kind: str = "ModelError", is_page: bool = False) -> AppTest:
+def shown(
+    code: str, kind: str = "ModelError", is_page: bool = False, at_any_batch: bool = False
+) -> AppTest:
     """The page after its first run."""
-    given = {"code": code, "kind": kind, "is_page": is_page}
+    given = {"code": code, "kind": kind, "is_page": is_page, "at_any_batch": at_any_batch}
     test = AppTest.from_function(page, kwargs=given).run()
     assert not test.exception
     return test
@@ -57,6 +62,12 @@ def test_a_run_that_is_too_large_offers_fewer_samples_at_once() -> None:
     test.button[0].click().run()
     assert test.session_state["a"] == "tvm@1"
     assert [button.label for button in test.button] == ["Use batch 1 instead"]
+
+
+@pytest.mark.parametrize("code", ["DRAM_FULL", "GB_FULL"])
+def test_bytes_that_no_batch_makes_fewer_offer_no_batch(code: str) -> None:
+    assert len(shown(code, "CapacityError").button) == 2
+    assert not shown(code, "CapacityError", at_any_batch=True).button
 
 
 def test_a_plan_that_cannot_be_followed_can_be_discarded() -> None:
