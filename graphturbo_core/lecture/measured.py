@@ -26,7 +26,7 @@ from graphturbo_core.report.report import Report
 
 IMAGE_AXIS = 0
 BUSY_DIGITS = 6
-_LEFT = re.compile(r"axis 0 leaves (\d+) bytes per piece")
+_LEFT = re.compile(r"axis 0 leaves ([0-9,]+) bytes per piece")
 
 
 def measured(report: Report, run: LectureRun, plan: str) -> LectureResult:
@@ -68,7 +68,7 @@ def refused_piece_bytes(reason: str) -> int:
     """Live bytes of a piece cut by images, as the refusal of a number of pieces names them."""
     found = _LEFT.search(reason)
     assert found is not None, reason
-    return int(found[1])
+    return int(found[1].replace(",", ""))
 
 
 def _lower_bound(report: Report) -> int:

@@ -147,7 +147,7 @@ def test_what_the_example_says_is_refused_is(plan: str, tmp_path: Path, capsys: 
     code, _, line = answer(capsys, "run", MODEL, "--plan", str(path))
     assert code == 2
     assert line.startswith("error: PLAN_SPLIT: ")
-    said = "axis 0 leaves 1.5 MiB per piece, the cores hold 768 KiB"
+    said = "axis 0 leaves 1,572,864 bytes per piece, the cores hold 786,432"
     assert said in line
     assert said in PAGE
 

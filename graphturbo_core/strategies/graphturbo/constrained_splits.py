@@ -19,7 +19,7 @@ from graphturbo_core.strategies.steps.splitting import (
     carried_sizes,
     divides,
 )
-from graphturbo_core.units import bytes_beside
+from graphturbo_core.units import bytes_beside, format_count
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ class ConstrainedSplits:
             return f"has {size} elements"
         peak = splitter.piece_peak_bytes(part, carry, counts[-1])
         if peak > splitter.capacity_bytes:
-            demand, room = bytes_beside(peak, splitter.capacity_bytes)
-            return f"leaves {demand} per piece, the cores hold {room}"
+            room = format_count(splitter.capacity_bytes)
+            return f"leaves {format_count(peak)} bytes per piece, the cores hold {room}"
         if not divides(part, carry, counts[-1]):
             sizes = sorted(set(carried_sizes(part, carry).values()))
             return f"has sizes {', '.join(map(str, sizes))}, which {counts[-1]} does not divide"

@@ -266,7 +266,7 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "more than the cores hold": (
         Edits(pieces={"g2": 1}),
-        "axis 0 leaves 1.5 MiB per piece, the cores hold 768 KiB",
+        "axis 0 leaves 1,572,864 bytes per piece, the cores hold 786,432",
     ),
     "an unknown op": (
         Edits(merge=(("stem/con", CONV1),)),
