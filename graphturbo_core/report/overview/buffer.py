@@ -20,6 +20,12 @@ from graphturbo_core.report.canvases.canvas import (
     seconds_per_cycle,
     sequence,
 )
+from graphturbo_core.report.overview.at_work import (
+    ENGINE_KINDS,
+    busy_at_work,
+    idle_clusters,
+    share_at_work,
+)
 from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.overview.blocks import blocks
 from graphturbo_core.report.overview.headline import dram_bytes, headline
@@ -35,8 +41,6 @@ from graphturbo_core.report.overview.shared_layers import layer_shares
 from graphturbo_core.report.overview.shares import cycles_by_hue
 from graphturbo_core.report.report import Report
 
-ENGINE_KINDS = ("matrix", "vector", "move", "dma")
-"""What the numbers of `kind` stand for."""
 NO_LAYER = 0xFFFF
 """Layer of an instruction that belongs to none."""
 FULL_LINK = 255
@@ -183,8 +187,8 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
         "cycles": whole["cycles"],
         "sequence": sequence(report),
         "cluster_batch": contract["cluster_batch"],
-        "busy": _busy(report),
-        "idle_clusters": _idle_clusters(report),
+        "busy": busy_at_work(report),
+        "idle_clusters": idle_clusters(report),
         "link_busy": _link_busy(report),
         "in_flight": {"mean": overlap["mean"], "share": overlap["share"]},
         "engines": _engines(report),
@@ -198,35 +202,12 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
     return header, {**_instructions(report), **kernel_columns(report), **_layers(report)}
 
 
-def _busy(report: Report) -> dict[str, float]:
-    """Utilisation of the engines of the clusters that have samples."""
-    used, per_kind = _used(report), report.contract["utilization"]
-    return {kind: per_kind.get(kind, 0.0) / used for kind in ENGINE_KINDS}
-
-
 def _link_busy(report: Report) -> float:
     """Share of the latency that DRAM's bandwidth of these clusters would need for the bytes."""
     (whole,), (roof,) = report.tables["round"], report.tables["roofs"]
-    per_s = roof["dram_bytes_per_s"] * whole["clusters"] * _used(report)
+    per_s = roof["dram_bytes_per_s"] * whole["clusters"] * share_at_work(report)
     needed_s = dram_bytes(report) / per_s if per_s else 0.0
     return min(1.0, needed_s / report.contract["latency_s"])
-
-
-def _used(report: Report) -> float:
-    """Share of the chip's clusters that have samples."""
-    (whole,) = report.tables["round"]
-    return 1 - _idle_clusters(report) / whole["clusters"]
-
-
-def _idle_clusters(report: Report) -> int:
-    """Clusters without samples; none where clusters share one sample."""
-    (whole,), batch = report.tables["round"], report.contract["batch"]
-    if any(row["cluster"] > 0 for row in report.tables["pieces"]):
-        return 0
-    own = sum(row["count"] * row["samples"] for row in report.tables["rounds"])
-    # A batch whose samples depend on each other is one cluster's.
-    working = 1 if own == batch else min(batch, whole["clusters"])
-    return int(whole["clusters"] - working)
 
 
 def _engines(report: Report) -> dict[str, int]:

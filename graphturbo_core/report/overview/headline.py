@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from graphturbo_core.report.overview.at_work import busy_at_work, clusters_at_work
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.equal_batches import equal_phrase
 from graphturbo_core.report.verdict.verdict import CAUSES, COMPARED, EDITED, differences, is_same
-from graphturbo_core.units import format_bytes
+from graphturbo_core.units import counted, format_bytes
 
 CLEAR = 1.5
 """From this speed-up on the sentence says `faster`, below it `only … faster` (our choice)."""
@@ -90,11 +91,18 @@ def _reasons(a: Report, b: Report, outcome: int) -> str:
     grown = sorted((c for c in changed if changed[c] > 0), key=lambda c: (-changed[c], c))
     shrunk = sorted((c for c in changed if changed[c] < 0), key=lambda c: (changed[c], c))
     if outcome < 0:
-        told = [f"{format_bytes(changed[c])} more {NAMED.get(c, c)}" for c in grown[:TOLD_CAUSES]]
-        return ", ".join([_traffic(first, second), *told]) if told else _busy(a, b)
-    told = [f"{format_bytes(-changed[c])} fewer {NAMED.get(c, c)}" for c in shrunk[:1]]
-    told += [f"{format_bytes(changed[c])} more {NAMED.get(c, c)}" for c in grown[:1]]
+        # The largest that grew, then what changed most besides: more of one may be less of another.
+        others = sorted((*grown[1:], *shrunk[:1]), key=lambda c: (-abs(changed[c]), c))
+        told = [_change(changed, c) for c in (*grown[:1], *others)[:TOLD_CAUSES]]
+        return ", ".join([_traffic(first, second), *told]) if grown else _busy(a, b)
+    told = [_change(changed, c) for c in (*shrunk[:1], *grown[:1])]
     return f"DRAM moves {', '.join(told)}" if told else _busy(a, b)
+
+
+def _change(changed: Mapping[str, int], cause: str) -> str:
+    """`12 GiB more refetched weights`, `12 GiB fewer activations`."""
+    more = "more" if changed[cause] > 0 else "fewer"
+    return f"{format_bytes(abs(changed[cause]))} {more} {NAMED.get(cause, cause)}"
 
 
 def _traffic(first: int, second: int) -> str:
@@ -106,7 +114,10 @@ def _traffic(first: int, second: int) -> str:
 
 
 def _busy(a: Report, b: Report) -> str:
-    first, second = (each.contract["utilization"]["matrix"] for each in (a, b))
+    """Of the clusters that have samples, as in the rows below; of how many, where that differs."""
+    first, second = (busy_at_work(each)["matrix"] for each in (a, b))
+    one, other = (clusters_at_work(each) for each in (a, b))
+    clusters = f", on {counted(other, 'cluster')} instead of {one}" if one != other else ""
     if percent(first) == percent(second):
-        return f"matrix engines busy {percent(second)} in both"
-    return f"matrix engines busy {percent(second)} instead of {percent(first)}"
+        return f"matrix engines busy {percent(second)} in both{clusters}"
+    return f"matrix engines busy {percent(second)} instead of {percent(first)}{clusters}"

@@ -52,7 +52,8 @@ def made_report(
     """A report with these layers per sub-graph, seconds per layer and instructions.
 
     `more`: `stages` (title, first, last), `kernels` (sub-graph, start, end), `rounds`, `types` and
-    `names` per layer, `pieces` and `along` per sub-graph; everything else is the contract's.
+    `names` per layer, `pieces` and `along` per sub-graph, `clusters` that run pieces; everything
+    else is the contract's.
     """
     layers = 1 + max(layer for group in groups for layer in group)
     seconds = [*window_s] or [1.0] * layers
@@ -72,6 +73,7 @@ def made_report(
             {"name": name, "op_types": kind, "window_s": time}
             for name, kind, time in zip(names, types, seconds, strict=True)
         ),
+        "pieces": tuple({"cluster": cluster} for cluster in more.pop("clusters", (0,))),
         "groups": tuple(
             {"index": n, "name": f"g{n + 1}", "pieces": pieces[n], "along": along[n]}
             for n in range(len(groups))

@@ -69,6 +69,33 @@ def test_slower_says_so_with_the_two_causes_that_grew_most() -> None:
     assert headline(fine(), run(50, 840, 0.1)).endswith("busy 10 % instead of 13 %")
 
 
+def test_slower_names_what_it_saved_where_that_is_more_than_the_second_cause_that_grew() -> None:
+    grown = {"weight_again": 90 * MIB, "input": 2 * MIB}
+    b = run(50, 840, 0.1, dram_ledger=grown)
+    saved = fine(dram_ledger={"activation": 80 * MIB, "weight_first": 9 * MIB})
+    assert headline(saved, b) == (
+        "Coarse is 2.0× slower: the same DRAM traffic, 90 MiB more refetched weights, "
+        "80 MiB fewer activations"
+    )
+    little = headline(fine(dram_ledger={"activation": MIB}), b)
+    assert little.endswith("90 MiB more refetched weights, 2 MiB more model inputs")
+
+
+ONE = {"batch": 1, "rounds": ({"count": 1, "samples": 1, "is_drawn": True},)}
+
+
+def test_busy_engines_are_those_of_the_clusters_at_work() -> None:
+    """A batch of 1 keeps one of four clusters busy, unless they share it."""
+    a = fine(matrix=0.05, **ONE)
+    assert headline(a, run(630, 80, 0.22, **ONE)).endswith("busy 88 % instead of 20 %")
+    shared = headline(a, run(630, 80, 0.24, clusters=(0, 1, 2, 3), **ONE))
+    assert shared.endswith("busy 24 % instead of 20 %, on 4 clusters instead of 1")
+    tied = headline(a, run(630, 80, 0.2, clusters=(0, 1, 2, 3), **ONE))
+    assert tied.endswith("busy 20 % in both, on 4 clusters instead of 1")
+    fewer = headline(run(100, 840, 0.2, clusters=(0, 1), **ONE), run(630, 80, 0.1, **ONE))
+    assert fewer.endswith("busy 40 % instead of 20 %, on 1 cluster instead of 4")
+
+
 @pytest.mark.parametrize(
     "b",
     [
