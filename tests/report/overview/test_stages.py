@@ -54,7 +54,7 @@ def test_without_paths_a_stage_begins_where_the_picture_shrinks() -> None:
     sides = [112, 112, 56, 56, 112, 112, 28, 28, 1]
     shapes = [(1, 8, side, side) for side in sides] + [(1, 1000)]
     # 112 after 56 is larger, 1 is no picture any more, (1, 1000) none at all.
-    expected = [("112 × 112", 0, 1), ("56 × 56", 2, 5), ("28 × 28", 6, 9)]
+    expected = [("stage 112 × 112", 0, 1), ("stage 56 × 56", 2, 5), ("stage 28 × 28", 6, 9)]
     assert found([f"Conv_{n}" for n in range(10)], shapes) == expected
 
 
@@ -66,16 +66,21 @@ def test_windows_and_heads_of_an_attention_are_no_picture() -> None:
         (1, 14, 14, 384), (4, 12, 32, 49), (1, 7, 7, 768), (1, 24, 49, 32), (1, 24, 49, 49),
         (1, 768, 1, 1), (1, 1000),
     ]  # fmt: skip
-    expected = [("56 × 56", 0, 3), ("28 × 28", 4, 6), ("14 × 14", 7, 8), ("7 × 7", 9, 13)]
+    expected = [
+        ("stage 56 × 56", 0, 3),
+        ("stage 28 × 28", 4, 6),
+        ("stage 14 × 14", 7, 8),
+        ("stage 7 × 7", 9, 13),
+    ]
     assert found([f"node_{n}" for n in range(14)], shapes) == expected
     # 40 × 60 is half of 80 × 121, as far as whole pixels allow.
     wide: Shapes = [(2, 8, 80, 121), (2, 8, 80, 64), (2, 8, 40, 60), (2, 40, 20, 60)]
-    assert found(list("abcd"), wide) == [("80 × 121", 0, 1), ("40 × 60", 2, 3)]
+    assert found(list("abcd"), wide) == [("stage 80 × 121", 0, 1), ("stage 40 × 60", 2, 3)]
 
 
 SWIN = {
     "swin_t_ts": ["stem", "features 1", "features 3", "features 5", "features 7", "head"],
-    "swin_t_fixed_dynamo": ["56 × 56", "28 × 28", "14 × 14", "7 × 7"],
+    "swin_t_fixed_dynamo": ["stage 56 × 56", "stage 28 × 28", "stage 14 × 14", "stage 7 × 7"],
 }
 
 
@@ -157,6 +162,17 @@ def test_titles_are_words_and_numbers() -> None:
         ("features", "3"): "features 3",
         ("layer.03",): "layer 3",
         ("conv",): "conv",
+        ("features", "5", "0"): "features 5.0",
+        ("a", "layers", "5", "0", "2"): "layer 5.0.2",
+        ("5", "0"): "part 5.0",
+        ("5",): "part 5",
+        ("mixed", "3x3"): "mixed 3x3",
+        ("mixed", "4", "3x3"): "mixed 4 3x3",
+        ("3x3",): "part 3x3",
+        ("layer0", "attention", "value"): "attention value",
+        ("layer0", "value"): "layer 0 value",
+        ("value",): "part value",
+        ("values",): "values",
         (): "",
     }
     assert {path: title_of(path) for path in cases} == cases

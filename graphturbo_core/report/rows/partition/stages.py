@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from typing import TypedDict
 
 from graphturbo_core.report.outcome import Outcome
@@ -27,6 +27,9 @@ SIDES = ((2, 3), (1, 2))
 SHRUNK = 2 / 3
 """Both sides of a picture have shrunk to this or less where a stage begins (our choice)."""
 STEM, HEAD = "stem", "head"
+PART = "part"
+"""What a number or a tensor's word is called that has no part of a path before it."""
+TENSOR_WORDS = frozenset({"query", "key", "value", "input", "output", "weight", "bias"})
 PLURALS = re.compile(r"^(layer|block|stage)s(?=\d)")
 NUMBERED = re.compile(r"^(?:.*[._])?([A-Za-z]+?)[._]?(\d+)$")
 PARTS = re.compile(r"[/.]")
@@ -117,13 +120,29 @@ def _runs(paths: Sequence[tuple[str, ...]], run: ModelStage, depth: int) -> list
 
 
 def title_of(path: Sequence[str]) -> str:
-    """The last part of a path: `stage1` -> `stage 1`, (`layers`, `11`) -> `layer 11`."""
+    """The last part of a path: `stage1` -> `stage 1`, (`layers`, `11`) -> `layer 11`.
+
+    With the part before it where it is a number (`features 5.0`), begins with one (`mixed 3x3`) or
+    names a tensor (`attention value`): by itself it says nothing.
+    """
     if not path:
         return ""
-    last = f"{path[-2]}{path[-1]}" if path[-1].isdigit() and len(path) > 1 else path[-1]
+    numbers = [*takewhile(str.isdigit, reversed(path))][::-1]
+    before, last = path[: len(path) - len(numbers)], path[-1]
+    if numbers and before:
+        last = f"{before[-1]}{numbers[0]}"
+    elif not numbers:
+        before = path[:-1]
     last = PLURALS.sub(r"\1", last)
     numbered = NUMBERED.match(last)
-    return f"{numbered[1]} {int(numbered[2])}" if numbered else last
+    title = f"{numbered[1]} {int(numbered[2])}" if numbered else last
+    if numbers and before:
+        return ".".join((title, *numbers[1:]))
+    if numbers:
+        return f"{PART} {'.'.join(numbers)}"
+    if title[0].isdigit() or title in TENSOR_WORDS:
+        return f"{title_of(before) or PART} {title}"
+    return title
 
 
 def _by_shape(shapes: Sequence[tuple[int, ...]]) -> list[ModelStage]:
@@ -138,7 +157,7 @@ def _by_shape(shapes: Sequence[tuple[int, ...]]) -> list[ModelStage]:
         smaller = _smaller(shape, sides) if shape[:1] == shapes[0][:1] else None
         if smaller:
             sides = smaller
-            title = f"{sides[0]} × {sides[1]}"
+            title = f"stage {sides[0]} × {sides[1]}"
             found.append(ModelStage(title, at if found else 0, at))
         elif found:
             found[-1] = ModelStage(found[-1].title, found[-1].first, at)
