@@ -171,7 +171,7 @@ def test_titles_are_words_and_numbers() -> None:
         ("3x3",): "part 3x3",
         ("layer0", "attention", "value"): "attention value",
         ("layer0", "value"): "layer 0 value",
-        ("value",): "part value",
+        ("input",): "input",
         ("values",): "values",
         (): "",
     }

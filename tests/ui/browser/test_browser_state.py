@@ -153,7 +153,7 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
     expect(page.get_by_text("Sub-graph g1 of B")).to_be_visible()
     expect(figure(visit, "Kernels launched")).to_have_text("4")
     button(visit, "Force this merge").click()
-    expect(page.get_by_text("merge g1 + g2")).to_be_visible()
+    expect(page.get_by_text("merge layer 1 (stem/conv) + layers 2 to 8 ")).to_be_visible()
     button(visit, "Run B again").click()
     expect(figure(visit, "Kernels launched")).to_have_text("3")
     expect(page.get_by_text("Kernels launched 4 before, 3 with the edits")).to_be_visible()

@@ -28,7 +28,7 @@ SHRUNK = 2 / 3
 """Both sides of a picture have shrunk to this or less where a stage begins (our choice)."""
 STEM, HEAD = "stem", "head"
 PART = "part"
-"""What a number or a tensor's word is called that has no part of a path before it."""
+"""What a number is called that has no part of a path before it."""
 TENSOR_WORDS = frozenset({"query", "key", "value", "input", "output", "weight", "bias"})
 PLURALS = re.compile(r"^(layer|block|stage)s(?=\d)")
 NUMBERED = re.compile(r"^(?:.*[._])?([A-Za-z]+?)[._]?(\d+)$")
@@ -123,7 +123,7 @@ def title_of(path: Sequence[str]) -> str:
     """The last part of a path: `stage1` -> `stage 1`, (`layers`, `11`) -> `layer 11`.
 
     With the part before it where it is a number (`features 5.0`), begins with one (`mixed 3x3`) or
-    names a tensor (`attention value`): by itself it says nothing.
+    names a tensor (`attention value`): by itself it says nothing. A model's own part `input` does.
     """
     if not path:
         return ""
@@ -140,9 +140,9 @@ def title_of(path: Sequence[str]) -> str:
         return ".".join((title, *numbers[1:]))
     if numbers:
         return f"{PART} {'.'.join(numbers)}"
-    if title[0].isdigit() or title in TENSOR_WORDS:
+    if title[0].isdigit():
         return f"{title_of(before) or PART} {title}"
-    return title
+    return f"{title_of(before)} {title}" if title in TENSOR_WORDS and before else title
 
 
 def _by_shape(shapes: Sequence[tuple[int, ...]]) -> list[ModelStage]:
