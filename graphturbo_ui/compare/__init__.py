@@ -8,6 +8,7 @@
 - `picture.py`: small multiples, one row per run.
 - `waterfall.py`: the ladder gb, lb, order, full, best beside the paper's.
 - `run_table.py`: rows of the table.
+- `head.py`: the sentence above the picture.
 - `parts.py`: the page's widgets: toolbar, table, actions, files.
 - `equal_run.py`: the run that gives a ratio at equal cluster batches, computed beside.
 - `pair.py`: one or two ticked runs: names, notes, Explore, what differs.

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
 from graphturbo_core.comparison.compared_run import ComparedRun
 from graphturbo_core.comparison.comparison_file import write_comparison
 from graphturbo_core.comparison.ladder import ladders
-from graphturbo_core.comparison.sentences import headline
-from graphturbo_core.comparison.settings import shared_setting
 from graphturbo_core.units import counted
 from graphturbo_ui.compare import adding, equal_run, plan_diff, waterfall
 from graphturbo_ui.compare.pair import act_on
@@ -26,8 +23,6 @@ from graphturbo_ui.session.compared import WantedRun
 from graphturbo_ui.session.plan_diff import PAIR
 from graphturbo_ui.text import Sink, safe_text
 
-STYLE = Path(__file__).with_name("compare.css")
-EMPTY = "No run is in this comparison."
 EMPTY_WORDS = (
     "Add A and B of the bar above, the ladder of the paper's steps, or open a plan file, or a file "
     "of `compare --save` or `compare --json`."
@@ -41,19 +36,6 @@ MORE: tuple[tuple[str, str, Callable[[Choices], list[WantedRun]], str], ...] = (
     ("search", "Search (best)", adding.search,
      "The fastest schedule of a search: half a minute to some minutes."),
 )  # fmt: skip
-
-
-def head(runs: Sequence[ComparedRun]) -> Runs:
-    """The sentence above the picture, and what all runs share; runs that the sentence waits for."""
-    st.html(STYLE)
-    beside = equal_run.of_headline(runs)
-    title = headline(runs, beside.runs, beside.why_not) if runs else EMPTY
-    below = shared_setting(runs) if runs else ""
-    st.html(
-        f'<div class="compare-head"><h1>{safe_text(title, Sink.HTML, 200)}</h1>'
-        f"<p>{safe_text(below, Sink.HTML, 300)}</p></div>"
-    )
-    return beside.pending
 
 
 def toolbar(choices: Choices, runs: Sequence[ComparedRun]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from graphturbo_ui.compare import again, collecting, parts, plan_diff, turning
+from graphturbo_ui.compare import again, collecting, head, parts, plan_diff, turning
 from graphturbo_ui.session import compared, compared_link, reopening, state
 from graphturbo_ui.session import plan_diff as plan_pair
 from graphturbo_ui.session.choices import Choices
@@ -37,7 +37,7 @@ def page_to(explore: StreamlitPage) -> Callable[[Choices], None]:
 def _draw(choices: Choices) -> None:
     runs = compared.comparison().runs
     with st.container(key="compare_presenting" if state.is_presenting() else "compare_page"):
-        beside = parts.head(runs)
+        beside = head.head(runs)
         if not state.is_presenting():
             parts.toolbar(choices, runs)
         place = st.empty()

@@ -22,7 +22,8 @@ export function gapOf(scene, blocks, pen, placeOf) {
   const [from, to] = [placeOf(short.total), placeOf(long.total)];
   const { top, foot } = blocks[short.name];
   const word = short === b ? "sooner" : "later";
-  const late = timeText(long.total - short.total, short.total);
+  const apart = long.total - short.total;
+  const late = timeText(apart, Math.min(apart, short.total));
   const room = to - from;
   const gap = { run: short, from, to, top, foot, text: `${late} ${word}`, lines: [late, word], form: "none", size: 0, outside: "" };
   if (room > pen.width(gap.text, 18, 650) + 18 * pen.k + SIDE) return { ...gap, form: "line" };
