@@ -129,12 +129,12 @@ class _HaloCount:
         the first cut, and these ops compute with the last one: theirs is the next tile.
         """
         tiles = self._tiles.get((kernel, self.graph.producer[output].name), {})
-        last = next(reversed(tiles), -1)
+        last = max(tiles, default=-1)
         return next((tiles[each] for each in range(tile, last + 1) if each in tiles), {})
 
     @cached_property
     def _tiles(self) -> dict[tuple[int, str], dict[int, dict[int, Box]]]:
-        """Box that each core computes, by kernel and op, then by tile in ascending order."""
+        """Box that each core computes, by kernel and op, then by tile; tiles may run in any order."""
         program, found = self.program, dict[tuple[int, str], dict[int, dict[int, Box]]]()
         for row in np.flatnonzero(program.kind == InstructionKind.COMPUTE).tolist():
             op = self.graph.ops[int(program.op[row])]

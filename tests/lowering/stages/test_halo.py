@@ -15,7 +15,7 @@ from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
-from graphturbo_core.verify.static.halo_bytes import wrong_halo
+from graphturbo_core.verify.static.halo_bytes import _HaloCount, wrong_halo
 from tests.lowering.nets import chip, plan_of
 from tests.strategies.samples import weighted
 
@@ -127,3 +127,14 @@ def test_the_verifier_finds_the_reader_of_what_comes_with_the_first_cut_of_k() -
     wrong[loads[-1]] = 1
     found = wrong_halo(replace(program, halo_bytes=wrong))
     assert found == (loads[-1], "has 1 halo bytes, not 0")
+
+
+def test_the_verifier_finds_readers_whose_tiles_run_in_another_order() -> None:
+    """The list scheduler may begin with the last tile; operands of the others have a reader too."""
+    program = lower(plan_of(weighted(CONV), "layerwise", chip("tiny")))
+    loads = loads_of(program, "x").tolist()
+    count, other = _HaloCount(program), _HaloCount(program)
+    other._tiles = {key: dict(reversed(tiles.items())) for key, tiles in count._tiles.items()}
+    assert max(len(tiles) for tiles in count._tiles.values()) > 1
+    assert [other.of(row) for row in loads] == [count.of(row) for row in loads]
+    assert all(count.of(row) for row in loads)
