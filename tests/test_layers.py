@@ -46,7 +46,7 @@ PARTS = {
         "catalogue",
     ),
     "semantics": (
-        "access", "ops", "entries", "known_needs", "kinds", "table", "propagate", "picks",
+        "access", "ops", "entries", "known_needs", "layouts", "kinds", "table", "propagate", "picks",
         "independence", "nests", "work", "feeding", "sample_axis", "fit", "cost",
     ),
 }  # fmt: skip

@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import constants
-from benchmarks.constants import AS_TAKEN, OTHERS, SETTINGS, Model, Setting, models, page, sheets
+from benchmarks.constants import OTHERS, SETTINGS, Model, Setting, models, page, sheets
 from benchmarks.paper.rows import ROWS
 from graphturbo_core.lowering.tiling import staging
 from graphturbo_core.strategies.options import strategy_options
 
 
 def test_every_setting_is_another_value_of_what_is_there() -> None:
-    assert SETTINGS[0] == AS_TAKEN
-    assert not AS_TAKEN.options
-    for setting in SETTINGS[1:]:
+    assert [each.level for each in SETTINGS if each.is_baseline] == ["full", "plus"]
+    assert not SETTINGS[0].options
+    for setting in SETTINGS:
+        if setting.is_baseline:
+            continue
         if setting.module:
             assert type(setting.taken) is type(setting.value)
             assert setting.taken != setting.value
@@ -34,7 +36,7 @@ def test_ten_other_models() -> None:
 def test_rates_are_of_the_constant_as_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "MOST_SETS", staging.MOST_SETS)  # put back afterwards
     monkeypatch.setattr(constants, "models", lambda: {"T": Model("teaching-resnet", 4, 1)})
-    taken = constants.rates(AS_TAKEN)
+    taken = constants.rates(SETTINGS[0])
     other = constants.rates(Setting("lowering.tiles", 1))
     assert taken != other
     assert constants.rates(Setting("MOST_SETS", 3, staging.__name__)) is not None
@@ -45,7 +47,7 @@ def test_lines_are_changes_and_their_mean() -> None:
     taken = [100.0] * 20
     half = [50.0, 200.0, *[100.0] * 7, "LB_FULL", *[110.0] * 10]
     found = [taken, half, *[taken] * (len(SETTINGS) - 2)]
-    first, second = sheets(found)
+    first, second, third, fourth = sheets(found)
     assert len(first.headings) == len(second.headings) == 13
     assert tuple(first.rows[0][1:4]) == ("", "100", "100")
     assert tuple(first.rows[1]) == (
@@ -53,6 +55,7 @@ def test_lines_are_changes_and_their_mean() -> None:
     )  # fmt: skip
     assert second.rows[1][-1] == "+10.0 %"
     assert [row[1] for row in first.rows if row[0] == "`REST_PARTS`"] == ["none", "2, 8, 32"]
+    assert {row[0] for row in (*third.rows, *fourth.rows)} == {"baseline", "`AHEAD_SHARE`"}
     text = page(found)
     assert "`MOST_SETS` 6" in text
     assert f"`lowering.tile_share` {strategy_options()['lowering.tile_share'].default}" in text

@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping
 
 from graphturbo_core.report.report import Report
+from graphturbo_core.semantics.layouts import ATTENTION, CONVOLUTION, PRODUCT
 
 PICTURE = ("channels", "rows", "columns")
 """Axes 1 to 3 of what a convolution of pictures gives."""
-ATTENTION = frozenset({"Attention", "MultiHeadAttention", "Softmax"})
-"""Ops of a model whose tensors of three axes are sequences."""
 
 
 class AxisNames:
@@ -26,10 +25,10 @@ class AxisNames:
         made = {
             (row["op_type"], len(shape)) for row in nodes for shape in row["output_shapes"][-1:]
         }
-        self._has_heads = ("MatMul", 4) in made
-        self._has_waves = ("Conv", 3) in made
+        self._has_heads = (PRODUCT, 4) in made
+        self._has_waves = (CONVOLUTION, 3) in made
         self._has_tokens = any(op_type in ATTENTION for op_type, _ in made)
-        self._with_conv = {row["group"] for row in nodes if row["op_type"] == "Conv"}
+        self._with_conv = {row["group"] for row in nodes if row["op_type"] == CONVOLUTION}
 
     def cuts(self, row: Mapping[str, object], group: int) -> list[tuple[str, int]]:
         """Name and parts of each axis that a row of a sub-graph is split along."""

@@ -134,7 +134,7 @@ class _HaloCount:
 
     @cached_property
     def _tiles(self) -> dict[tuple[int, str], dict[int, dict[int, Box]]]:
-        """Box that each core computes, by kernel and op, then by tile; tiles may run in any order."""
+        """Box that each core computes, by kernel, op and tile; tiles run in any order."""
         program, found = self.program, dict[tuple[int, str], dict[int, dict[int, Box]]]()
         for row in np.flatnonzero(program.kind == InstructionKind.COMPUTE).tolist():
             op = self.graph.ops[int(program.op[row])]
