@@ -138,6 +138,11 @@ def test_a_part_is_written_and_the_rest_is_kept(
         (OTHER, "llama", "goya"): refused,
         (OTHER, "dlrm", LECTURE_CHIP): refused,
         (OTHER, "llama", LECTURE_CHIP): refused,
+        **{
+            (SEARCHED, model, chip): refused
+            for model in ("dlrm", "llama")
+            for chip in ("goya", LECTURE_CHIP)
+        },
     }
     assert main(chosen[:-1]) == 1, "the first table has another text"
     assert main(chosen) == 0
