@@ -226,7 +226,12 @@ function placeNotes(race, scene, words) {
   const [long, short] = [`dashed: lower bound of model and chip, ${bound}`, `dashed: lower bound, ${bound}`];
   const isSaid = put(words, long) || put(heading, long) || put(words, short);
   if (!isSaid) put(heading, short);
-  if (scene.helps && !put(words, scene.helps)) put(heading, scene.helps);
+  if (!scene.helps) return;
+  const binding = scene.helps.split(":")[0]; // "B is matrix-bound"
+  const isTold = [scene.helps, binding].some((text) => put(words, text) || put(heading, text));
+  if (isTold || !words.textContent.includes(long)) return;
+  words.textContent = words.textContent.replace(long, short);
+  put(words, binding);
 }
 
 /** A label that the bound's line would cross stands beside it: the longest text that has room, or none. */

@@ -11,7 +11,8 @@ from tests.ui.overview_page import Overview
 
 pytestmark = pytest.mark.browser
 
-SLOWER = "?chip=generic-4x4"
+SLOWER = "?a=graphturbo@16&b=tvm@16"
+"""B of the default comparison, which is long, behind A."""
 LEAST_PRESENTED = 18
 
 
@@ -36,6 +37,12 @@ def test_a_phone_that_presents_has_large_words_apart(visit: AppPage) -> None:
     assert screen.run("return root.querySelectorAll('.memory').length") == 0
     screen.size(1440, 900)
     assert screen.run("return root.querySelectorAll('.memory').length") == 2
+    # What binds B is said in few words where the change that helps has no room.
+    for width, height in ((1440, 900), (1280, 720)):
+        screen.size(width, height)
+        screen.run("""view.scene.helps = 'B is matrix-bound: 25 % more columns make it 1.07×';
+          view.draw();""")
+        assert "B is matrix-bound" in screen.run("return view.parts.result.innerText")
 
 
 def test_heads_are_no_bare_numbers_and_empty_time_is_blank(visit: AppPage) -> None:
@@ -71,5 +78,4 @@ def test_the_bound_s_line_crosses_no_label_and_hides_none_that_fits(visit: AppPa
     assert [crossed for _, crossed in labels] == [False] * len(labels)
     assert labels[1][0].startswith("stage 1")
     texts = [text.text for text in screen.texts() if text.card == 1]
-    assert "later" in texts
-    assert screen.run("return root.querySelectorAll('.arrow').length") == 1
+    assert any(text.endswith("ms later") for text in texts)
