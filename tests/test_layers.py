@@ -46,8 +46,8 @@ PARTS = {
         "catalogue",
     ),
     "semantics": (
-        "access", "ops", "entries", "known_needs", "layouts", "kinds", "table", "propagate", "picks",
-        "independence", "nests", "work", "feeding", "sample_axis", "fit", "cost",
+        "access", "ops", "entries", "known_needs", "layouts", "kinds", "table", "propagate",
+        "picks", "independence", "nests", "work", "feeding", "sample_axis", "fit", "cost",
     ),
 }  # fmt: skip
 """Of layers with sub-packages: what a part may import of its layer, itself and those before it."""
