@@ -20,7 +20,7 @@ import torch
 KEPT_BYTES = 1024
 """Initializers up to this size stay: they hold shapes, axes and scales."""
 KEPT_INTEGERS = 4096
-"""Integers in an initializer that stays: some hold the indices of a pooling."""
+"""Most integers of an initializer that is not stripped: some are indices of a pooling."""
 IMAGE = ("pixel", torch.zeros(2, 3, 224, 224))
 LARGER_IMAGE = ("pixel", torch.zeros(2, 3, 299, 299))
 TOKENS = ("input_ids", torch.ones(2, 16, dtype=torch.long))

@@ -91,7 +91,7 @@ def _reasons(a: Report, b: Report, outcome: int) -> str:
     grown = sorted((c for c in changed if changed[c] > 0), key=lambda c: (-changed[c], c))
     shrunk = sorted((c for c in changed if changed[c] < 0), key=lambda c: (changed[c], c))
     if outcome < 0:
-        # The largest that grew, then what changed most besides: more of one may be less of another.
+        # What grew most, then the largest other change: more of one may mean less of another.
         others = sorted((*grown[1:], *shrunk[:1]), key=lambda c: (-abs(changed[c]), c))
         told = [_change(changed, c) for c in (*grown[:1], *others)[:TOLD_CAUSES]]
         return ", ".join([_traffic(first, second), *told]) if grown else _busy(a, b)

@@ -42,7 +42,7 @@ def report_at(throughput: float, instructions: int = LONGEST) -> Report:
 
 
 class FewRuns:
-    """A desk whose runs end as told, in the order asked; None: on its way."""
+    """A desk whose runs end as given, in the order asked; None: on its way."""
 
     def __init__(self, answers: Sequence[float | Exception | None]) -> None:
         self.answers = list(answers)

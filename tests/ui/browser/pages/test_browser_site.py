@@ -45,7 +45,7 @@ def reader(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[P
 def test_pages_and_search_work_from_a_file(site: Path, reader: tuple[Page, list[str]]) -> None:
     page, wrong = reader
     page.goto((site / "search.html").as_uri() + "?q=halo")
-    page.get_by_text(re.compile(r"Search finished, found \d+ pages")).wait_for()  # links stay put
+    page.get_by_text(re.compile(r"Search finished, found \d+ pages")).wait_for()  # then none moves
     found = page.get_by_role("link", name="Pieces and halos", exact=True).last
     found.click()
     page.get_by_role("heading", name="Pieces and halos").wait_for()
