@@ -1,6 +1,6 @@
-"""`python -m benchmarks.readers [--readers N]`: time of a model with N readers of one value.
+"""`python -m benchmarks.readers [--readers N] [--joined]`: a model with N readers of one value.
 
-Each reader is a separate output, so that no op joins them. Prints clock seconds from import to
+Each reader is a separate output, or one Concat reads all. Prints clock seconds from import to
 Trace and processor seconds to the report, with `--verify` including the replay. With a tile per
 core the number of instructions decides: some 30 us each.
 """
@@ -24,15 +24,20 @@ TO_TRACE = ("import", "divide the batch", "plan", "lower", "simulate")
 FUNCTIONS = ("Sigmoid", "Tanh")
 
 
-def model_of(readers: int, shape: tuple[int, ...]) -> bytes:
-    """Model of a Relu that is read by alternating sigmoids and tanhs."""
+def model_of(readers: int, shape: tuple[int, ...], *, is_joined: bool = False) -> bytes:
+    """Model of a Relu that is read by alternating sigmoids and tanhs, which a Concat may join."""
     names = [f"y{number}" for number in range(readers)]
     nodes = [helper.make_node("Relu", ["x"], ["a"])]
     nodes += [
         helper.make_node(FUNCTIONS[number % len(FUNCTIONS)], ["a"], [name])
         for number, name in enumerate(names)
     ]
-    results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in names]
+    if is_joined:
+        nodes.append(helper.make_node("Concat", names, ["y"], axis=1))
+        names, shape_out = ["y"], (shape[0], readers * shape[1], *shape[2:])
+    else:
+        shape_out = shape
+    results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape_out) for name in names]
     given = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
     graph = helper.make_graph(nodes, "readers", given, results)
     opset = helper.make_opsetid("", 17)
@@ -43,11 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs both strategies on each chip and shape, and prints one line per run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--readers", type=int, default=10_000)
+    parser.add_argument("--joined", action="store_true")
     parser.add_argument("--verify", action="store_true")
     options = parser.parse_args(arguments)
     warm_up()
     for shape, profile, strategy in product(SHAPES, PROFILES, STRATEGIES):
-        data = model_of(options.readers, shape)
+        data = model_of(options.readers, shape, is_joined=options.joined)
         began = process_time()
         request = RunRequest("readers", strategy, profile, verify=options.verify)
         contract = run_report(data, request).contract

@@ -4,7 +4,7 @@
 - `ops/`: entries: functions from one op to its OpSemantics, one file per family.
 - `entries.py`: the one table (domain, op type) -> entry, and `resolve`.
 - `table.py`: `analyse`: every op of a graph resolved: GraphSemantics.
-- `layouts.py`: op types that tell what the axes of tensors are.
+- `layouts.py`: names of the axes of results, by op types and ranks.
 - `kinds.py`: equal numbers for ops that differ only by names.
 - `propagate.py`: boxes that a set of ops needs and computes for wanted boxes of its results.
 - `picks.py`: gathers whose constant indices pick from each sample alone.

@@ -66,6 +66,13 @@ class AxisMap:
     out_block: int = 1
     in_block: int = 1
 
+    @property
+    def reach(self) -> Interval | None:
+        """Interval of the output axis outside of which nothing is read; None: may be all of it."""
+        if self.kind is not AxisKind.OFFSET:
+            return None
+        return -(self.offset // self.step), (self.size - 1 - self.offset) // self.step + 1
+
     def interval(self, out_box: Box) -> Interval:
         """The needed interval of this input axis; (0, 0) if nothing is needed."""
         if self.out_axis < 0:

@@ -75,14 +75,7 @@ def pack(
     succeed. O(requests^2), in compiled code.
     """
     order = _by_size(requests)
-    blocks = _rows(
-        BLOCK_COLUMNS,
-        (
-            (block.offset, block.offset + block.size_bytes, block.first, block.last, 0, 0)
-            for block in sorted(taken, key=lambda block: block.offset)
-        ),
-    )
-    asked = _rows(ASKED_COLUMNS, ((aligned(r.size_bytes), r.first, r.last, 0, 0) for r in order))
+    asked, blocks = _tables(order, taken)
     number = {key: place for place, key in enumerate(dict.fromkeys(r.key for r in order))}
     keys = np.array([number[r.key] for r in order], dtype=np.int64)
     turn = np.arange(len(order))
@@ -99,6 +92,19 @@ def pack(
         turn = np.concatenate((turn[is_first], turn[~is_first]))
     assert first is not None
     return first
+
+
+def unplaced(
+    requests: Sequence[Request], taken: Sequence[Taken], capacity_bytes: int
+) -> tuple[str, ...]:
+    """Returns the keys of all buffers without room if each other one is placed, largest first.
+
+    O(requests^2), in compiled code.
+    """
+    order = _by_size(requests)
+    found = _each_packed(*_tables(order, taken), capacity_bytes, (_NEVER,))
+    missing = (order[row].key for row in np.flatnonzero(found == UNPLACED).tolist())
+    return tuple(dict.fromkeys(missing))
 
 
 def packed_in_order(requests: Sequence[Request], capacity_bytes: int) -> tuple[int | None, ...]:
@@ -170,6 +176,19 @@ def _by_size(requests: Iterable[Request]) -> list[Request]:
 
 def _rows(columns: int, rows: Iterable[tuple[int, ...]]) -> IntArray:
     return np.array(list(rows), dtype=np.int64).reshape(-1, columns)
+
+
+def _tables(order: Sequence[Request], taken: Sequence[Taken]) -> tuple[IntArray, IntArray]:
+    """The input tables of `_packed`, in this order."""
+    blocks = _rows(
+        BLOCK_COLUMNS,
+        (
+            (block.offset, block.offset + block.size_bytes, block.first, block.last, 0, 0)
+            for block in sorted(taken, key=lambda block: block.offset)
+        ),
+    )
+    asked = _rows(ASKED_COLUMNS, ((aligned(r.size_bytes), r.first, r.last, 0, 0) for r in order))
+    return asked, blocks
 
 
 def _packed(

@@ -25,6 +25,7 @@ from graphturbo_core.lowering.instructions.code import (
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer
 from graphturbo_core.lowering.instructions.machine import End, Machine
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.reached import Reached
 from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling.staging import StagingPlan
 from graphturbo_core.lowering.tiling.tiling import Tile, operand_box, too_many_instructions
@@ -110,14 +111,14 @@ def emit_kernel(
 class _NestOp(NamedTuple):
     """An op of a loop nest, with values common to all its tiles.
 
-    `operands`: tensors read from outside the nest; `inside`: values of the nest that it reads;
+    `reached`: tensors read from outside the nest; `inside`: values of the nest that it reads;
     `result`: its value inside the nest, unless it is the last op.
     """
 
     op: Op
     number: int
     costs: OpCosts
-    operands: tuple[Operand, ...]
+    reached: Reached[Operand]
     inside: tuple[str, ...]
     result: str
 
@@ -179,12 +180,13 @@ class _Emitter:
             self.weights.advance(step)
 
     def _nest_ops(self, stage: Stage, staging: StagingPlan) -> tuple[_NestOp, ...]:
+        read = [[operand for operand in stage.operands if operand.op is op] for op in stage.ops]
         return tuple(
             _NestOp(
                 op,
                 self.op_index[op.name],
                 self.common.costs(op, 0 if place else stage.output_index),
-                tuple(operand for operand in stage.operands if operand.op is op),
+                Reached(stage, read[place], [(operand,) for operand in read[place]]),
                 tuple(name for name in dict.fromkeys(op.inputs) if name in staging.slot_of),
                 next((name for name in op.outputs if name in staging.slot_of), op.outputs[0]),
             )
@@ -226,7 +228,7 @@ class _Emitter:
         stage = nest.stage
         step, core, tile = at
         is_first_op = each is nest.ops[0]
-        accesses = self._reads(stage, each.operands, at)
+        accesses = self._reads(stage, each.reached.by(tile.box), at)
         for name in each.inside:
             accesses.append(Access(self._value(nest.staging, at, name), False, tile.box, name))
         written = target

@@ -22,6 +22,7 @@ from graphturbo_core.lowering.instructions.code import Where
 from graphturbo_core.lowering.instructions.local_buffers import RESIDENT, SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.stages.owned import own_box
+from graphturbo_core.lowering.stages.reached import Reached
 from graphturbo_core.lowering.stages.stage import Operand, Stage, fetched_bytes, tensor_bytes
 from graphturbo_core.lowering.tiling.tiling import LoopOrder, Tile, hull_fetched, row_axes
 from graphturbo_core.products.plan import Plan
@@ -63,7 +64,7 @@ class OperandFeeder:
         self._streamed: dict[tuple[str, int], tuple[Box, int]] = {}
         self._turn: dict[tuple[str, int], int] = {}
         self._parts: dict[tuple[str, int], list[tuple[int, Box]]] = {}
-        self._readers: list[_Readers] = []
+        self._reached: Reached[_Readers] | None = None
 
     def resident(self, tensor: str, core: int) -> int | None:
         """The LB buffer of the tensor's box on this core; None if it is not resident."""
@@ -98,7 +99,8 @@ class OperandFeeder:
         self._tiles.clear()
         self._streamed.clear()
         self._parts.clear()
-        self._readers = self._find_readers(stage)
+        readers = self._find_readers(stage)
+        self._reached = Reached(stage, readers, [operands for _, operands, _ in readers])
         if stage.is_on_cluster:
             return
         for operand in stage.operands:
@@ -126,7 +128,13 @@ class OperandFeeder:
 
     def advance(self, stage: Stage, step: int, tiles: Mapping[int, Tile]) -> None:
         """Load the boxes that the tiles of `step` read and that are not in LB yet."""
-        for (core, tile), (tensor, operands, is_streamed) in product(tiles.items(), self._readers):
+        assert self._reached is not None
+        needs = (
+            (core, tile, *readers)
+            for core, tile in tiles.items()
+            for readers in self._reached.by(tile.box)
+        )
+        for core, tile, tensor, operands, is_streamed in needs:
             if not (is_streamed or self._pending.get((tensor, core))):
                 continue
             if is_streamed and not tile.is_last and self._waits_for_last(stage, operands):

@@ -9,7 +9,7 @@ from functools import cached_property
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.lowering.addresses.allocator import aligned
-from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested
+from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested, unplaced
 from graphturbo_core.lowering.local_buffer.rings import Ring, ring_bytes, ring_offsets
 from graphturbo_core.lowering.local_buffer.weight_part import WeightPart, weight_part
 from graphturbo_core.lowering.stages.stage import (
@@ -34,6 +34,11 @@ from graphturbo_core.lowering.tiling.tiling import (
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
 from graphturbo_core.units import format_bytes
+
+SINGLE_ATTEMPTS = 32
+"""Attempts to place a kernel that give up one tensor each. In later ones all without room lose
+their place at once (our choice: an op of thousands of inputs would be attempted thousands of
+times)."""
 
 
 @dataclass(frozen=True)
@@ -180,18 +185,19 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
     asked = _asked(task, cuts)
     while True:
         wanted = {name: need for name, need in asked.items() if name not in demoted}
+        cuts.attempts += 1
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
-        if not isinstance(attempt, str):
+        if not isinstance(attempt, tuple):
             return attempt, cuts.most_tiles
-        if attempt in task.inherited:
+        if not task.inherited.keys().isdisjoint(attempt):
             return None, cuts.most_tiles
-        demoted.add(attempt)
+        demoted.update(attempt)
 
 
 def _attempt(
     task: PlacementTask, wanted: Mapping[str, Need], demoted: frozenset[str], cuts: StageCuts
-) -> KernelPlacement | str | None:
-    """A placement, or the tensor that does not fit; None: inherited tensors leave no room."""
+) -> KernelPlacement | tuple[str, ...] | None:
+    """A placement, or the tensors to give up; None: inherited tensors leave no room."""
     plan, kernel, stages = task.plan, task.kernel, task.stages
     turns = plan.feeding.tiles
     written = {name for name, need in wanted.items() if need.shares}
@@ -207,7 +213,7 @@ def _attempt(
     if base is None:
         return None
     placed = _placed(task, views, (rings, base), cuts)
-    if isinstance(placed, str):
+    if isinstance(placed, tuple):
         return placed
     return KernelPlacement(
         plan=plan,
@@ -269,8 +275,10 @@ def _placed(
     views: Views,
     streams: tuple[list[Mapping[str, int]], int],
     cuts: StageCuts,
-) -> dict[str, Resident] | str:
-    """Returns an address per requested tensor, or the tensor that does not fit.
+) -> dict[str, Resident] | tuple[str, ...]:
+    """Returns an address per requested tensor, or the first without room.
+
+    After `SINGLE_ATTEMPTS` all without room, unless the kernel before left it.
 
     `streams`: bytes of each stage's tiles, and the offset of their buffers.
     """
@@ -287,8 +295,11 @@ def _placed(
     ]
     capacity = task.plan.budget.lb_data_bytes
     offsets, failed = pack(requests, fixed, capacity)
+    if failed is not None and cuts.attempts <= SINGLE_ATTEMPTS:
+        return (failed,)
     if failed is not None:
-        return failed
+        others = unplaced(requests, fixed, capacity)
+        return (failed, *(name for name in others if name not in task.inherited))
     if not task.plan.scheduling.has_fence:
         offsets = rested(requests, fixed, capacity, offsets, cuts.expected)
     found = dict(task.inherited)

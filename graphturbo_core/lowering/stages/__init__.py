@@ -2,6 +2,7 @@
 
 - `owned.py`: the part of each tensor that a kernel owns; the rest is halo.
 - `stage.py`: stages, their shares, and the operands they read from outside.
+- `reached.py`: the operands that a part of a stage's output may read.
 - `views.py`: tensors that are another tensor's bytes, so nothing copies them.
 - `expected.py`: expected times of stages without address conflicts.
 - `classes.py`, `folding.py`: classes of equivalent cores, of which one is simulated.

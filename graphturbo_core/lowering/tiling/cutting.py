@@ -21,7 +21,7 @@ from graphturbo_core.lowering.stages.stage import (
 )
 from graphturbo_core.lowering.tiling.array_passes import array_passes, square_cuts
 from graphturbo_core.lowering.tiling.loop_order import TilingCost
-from graphturbo_core.lowering.tiling.tile_sizes import output_tile_bytes, read_bytes_by_axes
+from graphturbo_core.lowering.tiling.tile_sizes import TileSizes
 from graphturbo_core.lowering.tiling.tile_space import TileSpace
 from graphturbo_core.lowering.tiling.tiling import (
     LoopOrder,
@@ -285,13 +285,13 @@ class _Cutter:
         anywhere in rows of its input. If only a list of all tiles would determine the largest, the
         first tile is used (our choice: a list per evaluated cut costs too much).
         """
-        tiling = self._tiling(parts, LoopOrder.ROWS)
+        largest = TileSizes(self.plan, self.stage, self._tiling(parts, LoopOrder.ROWS))
+        first = self._cut_columns(self._largest_tile(parts))
         sizes = []
         if self.space.is_output_streamed:
-            sizes.append(output_tile_bytes(self.plan, self.stage, tiling))
+            sizes.append(largest.output_bytes())
         for readers in self._readers.values():
-            size = read_bytes_by_axes(self.plan, self.stage, tiling, readers)
-            first = self._cut_columns(self._largest_tile(parts))
+            size = largest.read_bytes_by_axes(readers)
             sizes.append(self._fetched_bytes(readers, first) if size is None else size)
         return self.space.turns * sum(aligned(size) for size in sizes) <= self.space.ring_bytes
 

@@ -77,8 +77,9 @@ class StageCuts:
     ) -> None:
         """Start with an empty memo beside that of the whole lowering.
 
-        `most_tiles`: the most tiles of all attempts to place the kernel.
+        `attempts`: to place the kernel, so far; `most_tiles`: the most tiles of all of them.
         """
+        self.attempts = 0
         self.most_tiles = 0
         self._plan = plan
         self._alike = alike

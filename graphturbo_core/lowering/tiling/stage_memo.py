@@ -11,7 +11,7 @@ from graphturbo_core.lowering.stages.expected import StageLoad, expected_times, 
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.tiling.cutting import choose_tiling
 from graphturbo_core.lowering.tiling.expected_places import ExpectedPlaces, Spilled
-from graphturbo_core.lowering.tiling.tile_sizes import output_tile_bytes, read_tile_bytes
+from graphturbo_core.lowering.tiling.tile_sizes import TileSizes
 from graphturbo_core.lowering.tiling.tile_space import TileSpace
 from graphturbo_core.lowering.tiling.tiling import Steps, Tiling, stage_tiles
 from graphturbo_core.lowering.tiling.weight_items import WeightItems, weight_items
@@ -50,6 +50,7 @@ class StageMemo:
         self._values = StageValues() if values is None else values
         self._tiles: dict[Hashable, Steps] = {}
         self._items: dict[Hashable, WeightItems] = {}
+        self._sizes: dict[Hashable, TileSizes] = {}
 
     @cached_property
     def places(self) -> ExpectedPlaces:
@@ -97,22 +98,26 @@ class StageMemo:
         return 0 if operand is None else self.read_tile_bytes(stage, tiling, operand.tensor)
 
     def output_tile_bytes(self, stage: Stage, tiling: Tiling) -> int:
-        """As `output_tile_bytes`."""
-        key = self._key(stage, tiling), ()
-        known = self._values.bytes
+        """As `TileSizes.output_bytes`."""
+        kind = self._key(stage, tiling)
+        key, known = (kind, ()), self._values.bytes
         if key not in known:
-            known[key] = output_tile_bytes(self._plan, stage, tiling)
+            known[key] = self._tile_sizes(kind, stage, tiling).output_bytes()
         return known[key]
 
     def read_tile_bytes(self, stage: Stage, tiling: Tiling, tensor: str) -> int:
-        """As `read_tile_bytes`, for all operands that read a tensor."""
-        places = stage.places[tensor]
-        key = self._key(stage, tiling), places
-        known = self._values.bytes
+        """As `TileSizes.read_bytes`, for all operands that read a tensor."""
+        places, kind = stage.places[tensor], self._key(stage, tiling)
+        key, known = (kind, places), self._values.bytes
         if key not in known:
             readers = [stage.operands[at] for at in places]
-            known[key] = read_tile_bytes(self._plan, stage, tiling, readers)
+            known[key] = self._tile_sizes(kind, stage, tiling).read_bytes(readers)
         return known[key]
+
+    def _tile_sizes(self, kind: Hashable, stage: Stage, tiling: Tiling) -> TileSizes:
+        if kind not in self._sizes:
+            self._sizes[kind] = TileSizes(self._plan, stage, tiling)
+        return self._sizes[kind]
 
     def items(
         self, kernel: KernelPlan, stage: Stage, tiling: Tiling, room_bytes: int

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from graphturbo_core.ir.boxes import Box, Interval
 from graphturbo_core.lowering.stages.stage import (
@@ -20,35 +22,49 @@ from graphturbo_core.lowering.tiling.tiling import (
     stage_tiles,
 )
 from graphturbo_core.products.plan import Plan
+from graphturbo_core.semantics.access import AxisMap
 
 
-def output_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling) -> int:
-    """Bytes of the stage's largest output tile: the longest interval on each axis."""
-    return max(
-        tensor_bytes(plan, stage.output, tuple(_longest(axis) for axis in cuts.axes))
-        for cuts in core_cuts(stage, tiling)
-    )
+class TileSizes:
+    """Bytes of the largest tiles of a stage and tiling, and of all stages equivalent to it."""
 
+    def __init__(self, plan: Plan, stage: Stage, tiling: Tiling) -> None:
+        """The cuts of the axes are computed once, for all tensors."""
+        self._plan, self._stage, self._tiling = plan, stage, tiling
 
-def read_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[Operand]) -> int:
-    """Returns the bytes of the largest part of a tensor that a tile fetches for these operands.
+    @cached_property
+    def _cuts(self) -> Sequence[Cuts]:
+        return core_cuts(self._stage, self._tiling)
 
-    Tiles are listed only if the axes of that part do not follow one output axis each.
-    """
-    size = read_bytes_by_axes(plan, stage, tiling, readers)
-    return _listed_bytes(plan, stage, tiling, readers) if size is None else size
+    def output_bytes(self) -> int:
+        """Bytes of the stage's largest output tile: the longest interval on each axis."""
+        output = self._stage.output
+        longest = (tuple(_longest(axis) for axis in cuts.axes) for cuts in self._cuts)
+        return max(tensor_bytes(self._plan, output, box) for box in longest)
 
+    def read_bytes(self, readers: Sequence[Operand]) -> int:
+        """Returns the bytes of the largest part of a tensor that a tile fetches for these operands.
 
-def read_bytes_by_axes(
-    plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[Operand]
-) -> int | None:
-    """The same without a list of tiles; None if a list is needed."""
-    if not _is_by_axes(readers, tiling):
-        return None
-    boxes = [_longest_read(stage, readers, cuts) for cuts in core_cuts(stage, tiling)]
-    if any(box is None for box in boxes):
-        return None
-    return max(tensor_bytes(plan, readers[0].tensor, box) for box in boxes if box is not None)
+        Tiles are listed only if the axes of that part do not follow one output axis each.
+        """
+        size = self.read_bytes_by_axes(readers)
+        return self._listed_bytes(readers) if size is None else size
+
+    def read_bytes_by_axes(self, readers: Sequence[Operand]) -> int | None:
+        """The same without a list of tiles; None if a list is needed."""
+        if not _is_by_axes(readers, self._tiling):
+            return None
+        boxes = [_longest_read(self._stage, readers, cuts) for cuts in self._cuts]
+        if any(box is None for box in boxes):
+            return None
+        tensor = readers[0].tensor
+        return max(tensor_bytes(self._plan, tensor, box) for box in boxes if box is not None)
+
+    def _listed_bytes(self, readers: Sequence[Operand]) -> int:
+        steps = stage_tiles(self._stage, self._tiling)
+        tiles = (tile for step in steps for tile in step.values())
+        boxes = ((hull_fetched(self._stage, readers, tile), tile.box) for tile in tiles)
+        return max(fetched_bytes(self._plan, readers, box, tile) for box, tile in boxes)
 
 
 def _is_by_axes(readers: Sequence[Operand], tiling: Tiling) -> bool:
@@ -77,23 +93,29 @@ def _longest_read(stage: Stage, readers: Sequence[Operand], cuts: Cuts) -> Box |
     for place, column in enumerate(columns):
         leader = max(axis.out_axis for axis in column)
         found: list[Interval] = []
-        for cut in cuts.axes[leader] if leader >= 0 else ((0, 1),):
+        for cut in _cuts_read(column, cuts.axes[leader]) if leader >= 0 else ((0, 1),):
             intervals = [operand.reads.interval(place, cut) for operand in readers]
             if len(readers) > 1 and any(hi <= lo for lo, hi in intervals):
                 return None
             found.append((min(lo for lo, _ in intervals), max(hi for _, hi in intervals)))
-        longest.append(_longest(found))
+        longest.append(_longest(found) if found else (0, 0))
     box = tuple(longest)
     if not cuts.depths or (cuts.is_data_whole and not readers[0].is_tiled_weight):
         return box
     return cut_reduced(readers[0], stage.contraction, box, _longest(cuts.depths))
 
 
+def _cuts_read(column: Sequence[AxisMap], cuts: Sequence[Interval]) -> Sequence[Interval]:
+    """The cuts of the followed axis from which a tensor's axis may be read, by its readers.
+
+    Of a concatenation each input is read by few of thousands of cuts.
+    """
+    reach = column[0].reach if len(column) == 1 else None
+    if reach is None:
+        return cuts
+    begin = bisect_right(cuts, reach[0], key=lambda cut: cut[1])
+    return cuts[begin : bisect_left(cuts, reach[1], key=lambda cut: cut[0])]
+
+
 def _longest(intervals: Iterable[Interval]) -> Interval:
     return max(intervals, key=lambda interval: interval[1] - interval[0])
-
-
-def _listed_bytes(plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[Operand]) -> int:
-    tiles = (tile for step in stage_tiles(stage, tiling) for tile in step.values())
-    boxes = ((hull_fetched(stage, readers, tile), tile.box) for tile in tiles)
-    return max(fetched_bytes(plan, readers, box, tile) for box, tile in boxes)

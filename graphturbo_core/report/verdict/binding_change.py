@@ -40,7 +40,7 @@ BOUND: Mapping[str, tuple[str, str]] = {
 LEAST_GAIN = 1.02
 """A smaller ratio is called no gain (our choice)."""
 LEAST_SHARE = 0.1
-"""A smaller share of the critical path is not tried: a fifth less of it gains below 2 %."""
+"""A smaller share of the critical path is not tried: a fifth less of it gains about 2 %."""
 MOST_TRIES = 3
 """Changes of the chip that are tried for a run (our choice: each is a run of its own)."""
 

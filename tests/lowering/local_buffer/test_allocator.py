@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.addresses import packing
 from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligned
-from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested
+from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested, unplaced
 
 UNIT = 32
 
@@ -137,6 +137,14 @@ def test_packing_is_repeated_only_where_another_may_succeed(
     wanted = [Request(str(place), size, 0, 1) for place, size in enumerate(sizes)]
     assert pack(wanted, taken, 96, retries=1)[1] is not None
     assert len(calls) == packings
+
+
+def test_all_without_room_beside_those_placed() -> None:
+    requests = [Request("a", 256, 0, 2), Request("b", 192, 0, 2), Request("c", 128, 0, 2)]
+    requests += [Request("d", 192, 3, 4), Request("b", 128, 1, 2, is_own=True)]
+    assert unplaced(requests, [Taken(0, 128, 0, 2)], 512) == ("b",)
+    assert unplaced(requests, [Taken(0, 128, 0, 4)], 320) == ("a", "c", "b")
+    assert unplaced(requests, [], 1024) == ()
 
 
 def test_packing_ends_at_the_first_buffer_without_room() -> None:

@@ -24,7 +24,7 @@ from graphturbo_core.lowering.stages.stage import Cut, used_shares
 from graphturbo_core.lowering.tiling.cutting import choose_tiling, grains
 from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
-from graphturbo_core.lowering.tiling.tile_sizes import read_tile_bytes
+from graphturbo_core.lowering.tiling.tile_sizes import TileSizes
 from graphturbo_core.lowering.tiling.tiling import Tiling, stage_tiles
 from graphturbo_core.lowering.tiling.weight_items import weight_items
 from graphturbo_core.products.program import Cause
@@ -214,7 +214,7 @@ def test_stages_that_are_alike_share_their_lists(strategy: str) -> None:
             residency = placement.kernel.residency.get(weight.tensor)
             room = residency, placement.weights.tile_bytes
             assert items == weight_items(plan, stage, tiles, room)
-            size = read_tile_bytes(plan, stage, tiling, (weight,))
+            size = TileSizes(plan, stage, tiling).read_bytes((weight,))
             assert alike.weight_tile_bytes(stage, tiling) == size
             products.append((tiles, items))
     _, (one, of_one), (other, of_other), (wide, _) = products

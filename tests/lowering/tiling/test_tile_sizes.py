@@ -35,13 +35,22 @@ SQUARE = "g (float[24,24] x) => (float[24,24] y) { y = MatMul (x, x) }"
 TURNED = "g (float[24,24] x) => (float[24,24] y) { t = Transpose (x) y = Add (x, t) }"
 GRID = "g (float[1,1,9,9] x, float[1,7,6,2] n) => (float[1,1,7,6] y) { y = GridSample (x, n) }"
 JOINED = "g (float[12,8] x) => (float[24,8] y) { y = Concat<axis=0> (x, x) }"
+MANY = """
+g (float[5,8] a, float[1,8] b, float[9,8] c, float[3,8] d) => (float[18,8] y) {
+  y = Concat<axis=0> (a, b, c, d)
+}"""
+STRIDED = """
+g (float[40,8] x) => (float[11,8] y)
+  <int64[1] b = {5}, int64[1] e = {38}, int64[1] a = {0}, int64[1] s = {3}> {
+  y = Slice (x, b, e, a, s)
+}"""
 TABLE = "g (float[50,8] w, int64[12] i) => (float[12,8] y) { y = Gather (w, i) }"
 WINDOWS = """
 g (float[1,4,21,17] x) => (float[1,4,11,9] y) {
   y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]> (x)
 }"""
 SLANTED = "g (float[21,8] x) => (float[8,21] y) <int64[2] s = {8,21}> { y = Reshape (x, s) }"
-TEXTS = (PRODUCT, SQUARE, TURNED, GRID, JOINED, TABLE, WINDOWS, SLANTED)
+TEXTS = (PRODUCT, SQUARE, TURNED, GRID, JOINED, MANY, STRIDED, TABLE, WINDOWS, SLANTED)
 
 
 def _bytes(plan: Plan, tensor: str, box: Box) -> int:
@@ -68,11 +77,12 @@ def _check(plan: Plan, stage: Stage, tiling: Tiling) -> None:
     computes = sum(len(stage.ops) if tile.is_last else 1 for tile in tiles)
     assert computes == compute_count(stage, tiling)
     output = max(_bytes(plan, stage.output, tile.box) for tile in tiles)
-    assert tile_sizes.output_tile_bytes(plan, stage, tiling) == output
+    sizes = tile_sizes.TileSizes(plan, stage, tiling)
+    assert sizes.output_bytes() == output
     for tensor in {operand.tensor for operand in stage.operands}:
         readers = [operand for operand in stage.operands if operand.tensor == tensor]
         largest = max(_fetched(plan, stage, readers, tile) for tile in tiles)
-        assert tile_sizes.read_tile_bytes(plan, stage, tiling, readers) == largest, tensor
+        assert sizes.read_bytes(readers) == largest, tensor
 
 
 def _check_all(plan: Plan, placements: list[KernelPlacement]) -> None:
