@@ -16,11 +16,16 @@ from graphturbo_ui.components.sources import FOLDER
 from graphturbo_ui.palette import (
     CAUSE_COLOURS,
     ENGINE_COLOURS,
+    GREY,
     HUE_COLOURS,
     IMAGE_COLOURS,
     KIND_COLOURS,
     KIND_NAMES,
+    LIT,
     MUTED,
+    MUTED_WAITS,
+    RESOURCE_COLOURS,
+    STEP_COLOURS,
     TENSOR_COLOURS,
     WAIT_COLOURS,
 )
@@ -28,8 +33,10 @@ from tests.ui.canvas_page import contrast
 
 SETS = [
     tuple(colours.values())
-    for colours in (ENGINE_COLOURS, KIND_COLOURS, WAIT_COLOURS, CAUSE_COLOURS, TENSOR_COLOURS)
-]
+    for colours in (
+        ENGINE_COLOURS, KIND_COLOURS, WAIT_COLOURS, CAUSE_COLOURS, TENSOR_COLOURS, RESOURCE_COLOURS
+    )
+]  # fmt: skip
 GROUNDS = ("#ffffff", "#0e1117")
 LEAST_CONTRAST = 2.0
 """Of a filled area against the ground, told apart by its neighbours as well: orange on white."""
@@ -89,11 +96,29 @@ def test_hues_are_those_of_the_first_screen():
 
 def test_only_hues_are_saturated():
     hues = [colour for colours in HUE_COLOURS.values() for colour in colours[:-1]]
-    assert max(map(chroma, MUTED)) < min(map(chroma, hues))
+    assert max(map(chroma, (*MUTED, *MUTED_WAITS))) < min(map(chroma, hues))
 
 
 def test_muted_colours_are_as_far_apart_as_is_said():
     assert least_distance(MUTED) == pytest.approx(0.089, abs=0.001)
+
+
+def test_a_wait_has_no_colour_of_an_engine_and_both_breakdowns_draw_it_in_one():
+    others = {*ENGINE_COLOURS.values(), *KIND_COLOURS.values(), *CAUSE_COLOURS.values(), GREY}
+    assert not others & {*WAIT_COLOURS.values()}
+    assert RESOURCE_COLOURS["barrier"] == STEP_COLOURS["barrier"] == WAIT_COLOURS["barrier"]
+
+
+def test_waits_are_as_far_from_each_other_and_from_all_else_as_is_said():
+    assert least_distance(MUTED_WAITS) == pytest.approx(0.096, abs=0.001)
+    greyed = (*MUTED, GREY)
+    on_dark = [[LIT[colour] for colour in colours] for colours in (MUTED_WAITS, greyed)]
+    for theme, waits, others, least in (
+        ("light", MUTED_WAITS, greyed, 0.066), ("dark", *on_dark, 0.038),
+    ):  # fmt: skip
+        first, second = (labs_of(c)[0] for c in (waits, [*others, *HUE_COLOURS[theme]]))
+        found = min(np.linalg.norm(one - other) for one in first for other in second)
+        assert found == pytest.approx(least, abs=0.001), theme
 
 
 def test_images_are_as_far_apart_as_is_said_and_no_cause_of_bytes():
