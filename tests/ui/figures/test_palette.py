@@ -103,7 +103,7 @@ def test_muted_colours_are_as_far_apart_as_is_said():
     assert least_distance(MUTED) == pytest.approx(0.089, abs=0.001)
 
 
-def test_a_wait_has_no_colour_of_an_engine_and_both_breakdowns_draw_it_in_one():
+def test_a_wait_has_no_colour_of_an_engine_and_both_breakdowns_have_the_same():
     others = {*ENGINE_COLOURS.values(), *KIND_COLOURS.values(), *CAUSE_COLOURS.values(), GREY}
     assert not others & {*WAIT_COLOURS.values()}
     assert RESOURCE_COLOURS["barrier"] == STEP_COLOURS["barrier"] == WAIT_COLOURS["barrier"]
