@@ -63,7 +63,7 @@ def _in_theme(figure: go.Figure) -> go.Figure:
 
 
 def on_dark(figure: go.Figure) -> go.Figure:
-    """The figure, changed in place: muted colours are lighter, as on a dark ground they fade."""
+    """The figure, changed in place: in the colours for a dark ground, where darker ones fade."""
     for trace in figure.data:
         colour = getattr(trace.marker, "color", None) if "marker" in trace else None
         if isinstance(colour, str):
@@ -114,7 +114,7 @@ def text_colour() -> str:
 def inked(figure: go.Figure, ink: str) -> go.Figure:
     """The figure with all of its texts in one colour: Streamlit's own grey is at 3.7:1 on white."""
     shown = go.Figure(figure)
-    shown.update_layout(font_color=ink, legend_font_color=ink)
+    shown.update_layout(font_color=ink, legend_font_color=ink, legend_title_font_color=ink)
     axis = {"tickfont_color": ink, "title_font_color": ink}
     shown.update_xaxes(**axis)
     shown.update_yaxes(**axis)
@@ -125,7 +125,8 @@ def inked(figure: go.Figure, ink: str) -> go.Figure:
 def enlarged(figure: go.Figure) -> go.Figure:
     """The same figure, changed in place: type that an audience can read, and more room for it."""
     large = {"size": PRESENTED_PX}
-    figure.update_layout(font=large, legend_font=large, height=int(TALLER * figure.layout.height))
+    legend = {"legend_font": large, "legend_title_font": large}
+    figure.update_layout(font=large, height=int(TALLER * figure.layout.height), **legend)
     figure.update_xaxes(tickfont=large, title_font=large)
     figure.update_yaxes(tickfont=large, title_font=large)
     figure.update_annotations(font=large)

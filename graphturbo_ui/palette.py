@@ -4,9 +4,10 @@ A saturated colour always stands for a sub-graph, stage or kind of sub-graph (`H
 Engines, causes of bytes and resources take from `MUTED`: ten colours with an OKLab chroma of at
 most 0.075, found by a search for the largest least distance between two, under normal vision,
 protanopia, deuteranopia and tritanopia (Machado et al. 2009). It is 0.089; our choice.
-Waits take from `MUTED_WAITS`, six colours that nothing else on their page has: greens and purples,
-as `MUTED` has neither. The least distance between two is 0.096 under the same four visions. In
-normal vision each is at least 0.066 from every other colour on a light ground, 0.038 on a dark one.
+Waits take from `MUTED_WAITS`, six colours that nothing else on their page has, most of them greens
+and purples, as `MUTED` has neither. The least distance between two is 0.096 in the same four
+visions. In normal vision each is at least 0.066 from every other colour on a light ground, and
+0.039 on a dark one, where all are mixed with white.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ LAVENDER, UMBER, STEEL, SAND = "#a6b1e0", "#8c7b55", "#7e9bb1", "#cdac99"
 SLATE, COFFEE = "#6a7ba9", "#56493c"
 MUTED = (NAVY, OCHRE, PETROL, KHAKI, LAVENDER, UMBER, STEEL, SAND, SLATE, COFFEE)
 FOREST, AQUA, MAUVE, WINE = "#4c6e45", "#70b8c5", "#886690", "#6b3b53"
-MOSS, OLIVE = "#6e9167", "#adaf79"
-MUTED_WAITS = (FOREST, AQUA, MAUVE, WINE, MOSS, OLIVE)
+ROSE, OLIVE = "#b57b71", "#adaf79"
+MUTED_WAITS = (FOREST, AQUA, MAUVE, WINE, ROSE, OLIVE)
 GREY = "#8c8c8c"
 IMAGE_COLOURS = (
     "#255b4f", "#8dbf9b", "#566742", "#668c83", "#4d5522", "#85aa7f", "#597a6b", "#817d47",
@@ -59,7 +60,7 @@ WAIT_COLOURS: Mapping[str, str] = {
     "data": AQUA,
     "address": MAUVE,
     "channel": WINE,
-    "barrier": MOSS,
+    "barrier": ROSE,
     "idle": OLIVE,
 }
 """What an engine's cycle goes to; an instruction takes the colour of what it waited for."""
@@ -81,6 +82,7 @@ TENSOR_COLOURS: Mapping[str, str] = {
 }
 """What a buffer holds: the colour of the cause that moves it."""
 RUN_COLOURS: Mapping[str, str] = {"A": GREY, "B": NAVY}
+"""Of dots, each a layer of a run."""
 CAPACITY_COLOUR = "#d55e00"
 HIT_COLOUR = "#e0218a"
 """Ops that a search found; none of the hues, and a ring or tick besides."""
@@ -131,5 +133,8 @@ def _with_white(colour: str) -> str:
     return "#" + "".join(f"{round(0.6 * part + 0.4 * 255):02x}" for part in parts)
 
 
-LIT: Mapping[str, str] = {colour: _with_white(colour) for colour in (*MUTED, *MUTED_WAITS, GREY)}
+LIT: Mapping[str, str] = {
+    **{colour: _with_white(colour) for colour in (*MUTED, *MUTED_WAITS, GREY)},
+    **dict(zip(HUE_COLOURS["light"], HUE_COLOURS["dark"], strict=True)),
+}
 """Colours of charts on a dark ground, by those on a light one."""

@@ -56,7 +56,7 @@ export function fillLegend(root, map) {
   const entries = map.options.colourBy === "kind"
     ? Object.entries(PALETTE.tensors).map(([name, colour]) => [name, map.theme.lit(colour)])
     : hueEntries(map.hues, map.theme.hues);
-  entries.push(["capacity", PALETTE.capacity]);
+  entries.push(["bytes in use", map.theme.lit(PALETTE.memory)], ["capacity", PALETTE.capacity]);
   root.querySelector(".legend").replaceChildren(...entries.map(([name, colour]) => {
     const entry = document.createElement("span");
     const swatch = document.createElement("i");

@@ -87,7 +87,7 @@ export function paintPane({ run, rows }, tile, view, { ratio, ink, free, ground,
     const area = { left: 0, top, width: tile.width, height: Math.round(row.height * ratio), edge: channels(ground) };
     for (let y = top; y < top + area.height; y++) tile.words.fill(free, y * tile.width, y * tile.width + end);
     if (row.isMap) drawn += paintBuffers(tile, run, row.space, { ...view, capacity: row.capacity }, area, ink);
-    else paintSteps(tile, row, view, area, channels(lit(PALETTE.runs[run.name])));
+    else paintSteps(tile, row, view, area, channels(lit(PALETTE.memory)));
   }
   return drawn;
 }

@@ -22,7 +22,6 @@ from graphturbo_ui.palette import (
     LIT,
     MEMORY_COLOUR,
     OVERLAP_COLOUR,
-    RUN_COLOURS,
     TENSOR_COLOURS,
     UNDER_COLOUR,
     WAIT_COLOURS,
@@ -45,7 +44,6 @@ def script(entry: str) -> str:
         "capacity": CAPACITY_COLOUR,
         "causes": dict(CAUSE_COLOURS),
         "tensors": dict(TENSOR_COLOURS),
-        "runs": dict(RUN_COLOURS),
         "hit": HIT_COLOUR,
         "lit": dict(LIT),
     }

@@ -1,17 +1,21 @@
-"""Layers' memory rows -> bars: LB and GB, A above B, each with its capacity line."""
+"""Layers' memory rows -> bars: LB and GB, A above B, each with its capacity line.
+
+A is grey. A layer of B has the hue that it has on the first screen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from graphturbo_core.report.contract import MemoryKey
+from graphturbo_core.report.overview.hues import Hues, hues_of
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_bytes
-from graphturbo_ui.palette import CAPACITY_COLOUR, RUN_COLOURS
+from graphturbo_ui.palette import CAPACITY_COLOUR, GREY, HUE_COLOURS
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
 
@@ -20,6 +24,11 @@ HEIGHT_OF_A_RUN_PX = 210
 WORST_PATTERN = {"shape": "/", "fillmode": "replace", "size": 5}
 TRACES_OF_A_RUN = 3
 """Worst core, mean core, GB."""
+PLAIN, HUED = "A", "B"
+"""The run whose bars are grey, and the one whose bars have hues."""
+NO_HUES = Hues("group", (), (), ())
+SWATCH_PX = 12
+LEGEND_WORDS = "hatched: fullest core, full: mean core"
 EMPTY = "no layers to show"
 
 
@@ -64,8 +73,12 @@ def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
         vertical_spacing=0.12,
         subplot_titles=[f"{name} · {memory}" for name in named for memory in ("LB", "GB")],
     )
+    has_layers = any(report.tables["layers"] for report in reports)
+    hues = hues_of(reports[0], reports[-1]) if has_layers else NO_HUES
     for line, (name, report) in enumerate(named.items(), 1):
-        _add_run(figure, line, name, report)
+        colours = _hues_of_layers(hues) if name == HUED else [GREY] * len(report.tables["layers"])
+        _add_run(figure, line, name, report, colours)
+    _add_legend(figure, _legend_entries(names[: len(reports)], hues))
     figure.update_xaxes(title_text="layer, in order of execution", row=len(reports))
     figure.update_yaxes(title_text="LB (KiB per core)", col=1, rangemode="tozero")
     figure.update_yaxes(title_text="GB (MiB)", col=2, rangemode="tozero")
@@ -74,9 +87,12 @@ def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
         barmode="overlay",
         bargap=0.15,
         margin={"l": 8, "r": 8, "t": 34, "b": 8},
-        legend={"orientation": "h", "y": -0.18, "yanchor": "top"},
-    )
-    if not any(report.tables["layers"] for report in reports):
+        legend={
+            "orientation": "h", "y": -0.18, "yanchor": "top",
+            "title": {"text": f"{LEGEND_WORDS}  "}, "itemclick": False, "itemdoubleclick": False,
+        },
+    )  # fmt: skip
+    if not has_layers:
         figure.add_annotation(text=EMPTY, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
     return figure
 
@@ -90,9 +106,38 @@ def memory_targets(*reports: Report, names: str = "AB") -> list[list[Selection]]
     return found
 
 
-def _add_run(figure: go.Figure, line: int, name: str, report: Report) -> None:
+def _hues_of_layers(hues: Hues) -> list[str]:
+    """The colour of every layer on a light ground."""
+    *colours, other = HUE_COLOURS["light"]
+    known = dict(enumerate(colours[: len(hues.titles)]))
+    return [known.get(hue, other) for hue in hues.of_layer]
+
+
+def _legend_entries(names: str, hues: Hues) -> dict[str, str]:
+    """A colour by what it stands for: A, and each hue that a layer of B has."""
+    entries = {PLAIN: GREY} if PLAIN in names else {}
+    if HUED not in names:
+        return entries
+    colours = dict(zip(hues.of_layer, _hues_of_layers(hues), strict=True))
+    titles = dict(enumerate(hues.titles))
+    shown = {
+        f"{HUED}: {safe_text(titles.get(hue, 'other'), Sink.HTML)}": colours[hue]
+        for hue in sorted(colours)
+    }
+    return entries | shown
+
+
+def _add_legend(figure: go.Figure, entries: Mapping[str, str]) -> None:
+    """One entry per colour, of a trace without points: a trace of many colours shows the first."""
+    for name, colour in entries.items():
+        marker = {"color": colour, "symbol": "square", "size": SWATCH_PX}
+        figure.add_trace(go.Scatter(name=name, x=[None], y=[None], mode="markers", marker=marker))
+
+
+def _add_run(
+    figure: go.Figure, line: int, name: str, report: Report, colours: Sequence[str]
+) -> None:
     rows = memory_rows(report)
-    colour = RUN_COLOURS[name]
     numbers = [row.number for row in rows]
     said = [
         f"{row.number}: {safe_text(row.name, Sink.HTML)}<br>"
@@ -102,11 +147,10 @@ def _add_run(figure: go.Figure, line: int, name: str, report: Report) -> None:
     peak = _bar(f"{name} fullest core", numbers, [row.lb_peak_kib for row in rows], said, "KiB")
     mean = _bar(f"{name} mean core", numbers, [row.lb_mean_kib for row in rows], said, "KiB")
     used = _bar(f"{name} GB", numbers, [row.gb_peak_mib for row in rows], said, "MiB")
-    figure.add_trace(
-        peak.update(marker={"color": colour, "pattern": WORST_PATTERN}), row=line, col=1
-    )
-    figure.add_trace(mean.update(marker={"color": colour}), row=line, col=1)
-    figure.add_trace(used.update(marker={"color": colour}), row=line, col=2)
+    peak.update(marker={"pattern": WORST_PATTERN})
+    for bar, column in ((peak, 1), (mean, 1), (used, 2)):
+        bar.update(marker={"color": colours}, showlegend=False)
+        figure.add_trace(bar, row=line, col=column)
     _add_capacity(figure, line, 1, _capacity(report, "lb"), (KIB, "LB"))
     if _capacity(report, "gb"):
         _add_capacity(figure, line, 2, _capacity(report, "gb"), (MIB, "GB"))

@@ -15,7 +15,10 @@ from graphturbo_ui.jobs import Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.shown import names_of, of_runs, reports_of, selected_ops, table, view
 
-CLICK = "A click on a bar selects its layer in all views."
+CLICK = (
+    "A click on a bar selects its layer in all views. A's bars are grey; B's have the colours of "
+    "the first screen."
+)
 HINT = (
     "A rectangle is a buffer: its bytes, from its first write to its last use; what is bare is "
     "free. Of LB one core is shown, the fullest first. The time axis is the Gantt chart's. Hover "

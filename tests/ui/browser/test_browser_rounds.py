@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components.addresses import ADDRESSES
 from graphturbo_ui.figures.canvases import address_bytes
-from graphturbo_ui.palette import OVERLAP_COLOUR, RUN_COLOURS
+from graphturbo_ui.palette import MEMORY_COLOUR, OVERLAP_COLOUR
 from tests.ui.app_server import PATIENCE_MS, AppPage, context_of
 from tests.ui.canvas_page import rgb
 from tests.ui.gantt_page import GANTT, MATRIX_COLOUR, OPEN, VECTOR, Chart, chart_of, report_with
@@ -200,7 +200,7 @@ def test_the_address_map_draws_the_same_rounds(browser: Browser) -> None:
             wanted = [0x8C] * 3 if not round_ else [round(255 - (255 - 0x8C) * 0x78 / 255)] * 3
             assert ink(0, strip, 100 * round_ + 70) == pytest.approx(wanted, abs=3), round_
             assert min(ink(0, strip, 100 * round_ + 20)) > 225, round_
-        assert ink(1, strip, 190) == [*rgb(RUN_COLOURS["B"])]
+        assert ink(1, strip, 190) == [*rgb(MEMORY_COLOUR)]
         assert ink(1, strip, 210) == list(WHITE)
         canvas.hover(position={"x": scene["gutter"] + 370 / 400 * scene["plot"], "y": 90})
         assert canvas.get_attribute("data-hover").startswith("GB: 8.00 MiB")

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from graphturbo_ui.charts import DIMMED, PRESENTED_PX, enlarged, inked, marked, on_dark
 from graphturbo_ui.figures.memory import memory_figure, memory_targets
-from graphturbo_ui.palette import LIT, NAVY, OCHRE
+from graphturbo_ui.palette import HUE_COLOURS, LIT, NAVY, OCHRE
 from graphturbo_ui.session.selection import Selection
 from tests.ui.synthetic import synthetic_report
 
@@ -18,6 +18,7 @@ def test_every_text_of_a_figure_has_the_ink_and_the_kept_figure_stays_as_it_was(
     inks = [
         shown.layout.font.color,
         shown.layout.legend.font.color,
+        shown.layout.legend.title.font.color,
         *(axis.tickfont.color for axis in shown.select_xaxes()),
         *(axis.title.font.color for axis in shown.select_yaxes()),
         *(note.font.color for note in shown.layout.annotations),
@@ -43,22 +44,24 @@ def lightness(colour: str) -> float:
 
 
 def test_muted_colours_are_seen_on_a_dark_ground():
-    """Navy has 2.1:1 on it; the hues of sub-graphs are the theme's already."""
+    """Navy has 2.1:1 on it; a hue becomes the one of the dark theme."""
     ground = lightness("#10161e")
     assert all((lightness(lit) + 0.05) / (ground + 0.05) > 4.5 for lit in LIT.values())
     bars = [go.Bar(y=[1, 2], marker={"color": NAVY}), go.Bar(y=[1, 2]), go.Scatter(y=[1])]
-    bars[1].marker.color = [OCHRE, "#123456"]
+    bars[1].marker.color = [OCHRE, HUE_COLOURS["light"][1], "#123456"]
     shown = on_dark(go.Figure(bars)).data
     assert shown[0].marker.color == LIT[NAVY]
-    assert list(shown[1].marker.color) == [LIT[OCHRE], "#123456"]
+    assert list(shown[1].marker.color) == [LIT[OCHRE], HUE_COLOURS["dark"][1], "#123456"]
     assert shown[2].marker.color is None
 
 
 def test_every_bar_stands_for_its_layer():
-    reports = (synthetic_report(layers=3), synthetic_report(layers=4))
+    reports = (synthetic_report(layers=4), synthetic_report(layers=4, layers_per_group=2))
     targets = memory_targets(*reports, names="AB")
     figure = memory_figure(*reports)
-    assert [len(points) for points in targets] == [len(trace.x) for trace in figure.data]
+    bars = [trace for trace in figure.data if trace.showlegend is False]
+    assert bars == list(figure.data[: len(targets)])
+    assert [len(points) for points in targets] == [len(trace.x) for trace in bars]
     assert targets[2][1] == Selection("A", "layer", 1)
     assert targets[3][3] == Selection("B", "layer", 3)
     assert memory_targets(reports[1], names="B")[0][0] == Selection("B", "layer", 0)
@@ -70,8 +73,9 @@ def test_an_audience_can_read_every_text_of_a_figure() -> None:
     assert enlarged(figure) is figure
     layout = figure.layout
     fonts = [
-        layout.font, layout.legend.font, layout.xaxis.tickfont, layout.xaxis.title.font,
-        layout.yaxis.tickfont, layout.annotations[0].font, figure.data[0].textfont,
+        layout.font, layout.legend.font, layout.legend.title.font,
+        layout.xaxis.tickfont, layout.xaxis.title.font, layout.yaxis.tickfont,
+        layout.annotations[0].font, figure.data[0].textfont,
     ]  # fmt: skip
     assert [font.size for font in fonts] == [PRESENTED_PX] * len(fonts)
     assert layout.height == 130

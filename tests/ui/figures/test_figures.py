@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graphturbo_ui.charts import on_dark
 from graphturbo_ui.figures import group_tables, instructions, tables
 from graphturbo_ui.figures.memory import EMPTY, MemoryRow, memory_figure, memory_rows
+from graphturbo_ui.palette import GREY, HUE_COLOURS
 from tests.ui.synthetic import synthetic_report, with_rounds
 
 
@@ -27,7 +29,7 @@ def test_memory_rows_are_in_the_units_of_the_axes():
 
 def test_memory_figure_has_three_bars_a_run_and_a_line_a_capacity():
     figure = memory_figure(synthetic_report(), synthetic_report("graphturbo@16"))
-    assert [trace.name for trace in figure.data] == [
+    assert [trace.name for trace in figure.data if trace.showlegend is False] == [
         "A fullest core",
         "A mean core",
         "A GB",
@@ -38,6 +40,37 @@ def test_memory_figure_has_three_bars_a_run_and_a_line_a_capacity():
     assert [shape.y0 for shape in figure.layout.shapes] == [1280.0, 8.0, 1280.0, 8.0]
     assert figure.layout.yaxis.title.text == "LB (KiB per core)"
     assert figure.layout.yaxis2.title.text == "GB (MiB)"
+
+
+def test_layers_of_b_have_the_hues_of_the_first_screen_and_the_legend_names_them():
+    # 12 layers: B's groups are layers 1 to 3, 4 to 6, 7 to 9 and 10 to 12; stages have 4 layers
+    a, b = synthetic_report(), synthetic_report("graphturbo@16", layers_per_group=3)
+    figure = memory_figure(a, b)
+    hues = HUE_COLOURS["light"]
+    of_layer = [hues[layer // 3] for layer in range(12)]
+    assert [list(trace.marker.color) for trace in figure.data[:6]] == (
+        [[GREY] * 12] * 3 + [of_layer] * 3
+    )
+    legend = {trace.name: trace.marker.color for trace in figure.data[6:]}
+    assert legend == {
+        "A": GREY,
+        "B: stage 1": hues[0],
+        "B: stage 1 + stage 2": hues[1],
+        "B: stage 2 + stage 3": hues[2],
+        "B: stage 3": hues[3],
+    }
+    assert "hatched: fullest core" in figure.layout.legend.title.text
+    shown = on_dark(figure).data
+    assert list(shown[4].marker.color) == [HUE_COLOURS["dark"][layer // 3] for layer in range(12)]
+    assert shown[7].marker.color == HUE_COLOURS["dark"][0]
+
+
+def test_the_legend_names_stages_where_one_group_has_them_all_and_a_alone_is_grey():
+    b = synthetic_report("graphturbo@16", layers_per_group=12)
+    legend = [trace.name for trace in memory_figure(b, names="B").data[3:]]
+    assert legend == ["B: stage 1", "B: stage 2", "B: stage 3"]
+    a = memory_figure(synthetic_report(), names="A")
+    assert [trace.name for trace in a.data[3:]] == ["A"]
 
 
 def test_a_chip_without_gb_has_no_gb_line():
@@ -120,4 +153,4 @@ def test_a_run_alone_keeps_its_name():
     assert {row["run"] for row in instructions.instruction_table(b, names="B")} == {"B"}
     assert set(tables.step_rows(b, names="B")[0]) == {"step", "B (s)"}
     figure = memory_figure(b, names="B")
-    assert [trace.name for trace in figure.data] == ["B fullest core", "B mean core", "B GB"]
+    assert [t.name for t in figure.data[:3]] == ["B fullest core", "B mean core", "B GB"]
