@@ -1,12 +1,12 @@
 // Over the left card: what is in focus, framed; what is not, or has not started yet, paler.
 
-import { rowAt, rowOf, stretchesOf } from "./rows.js";
+import { framedStretches, rowAt, rowOf } from "./rows.js";
 
 const COLUMNS = ["a", "b", "lb", "gb"];
 const OTHERS = 0.66; // how much of the card lies over what is not in focus
 const LATER = 0.78; // over what has not started yet
 const LINES = { pointed: 1.4, chosen: 2.6 }; // pixels of a frame's line
-const MOST_FRAMES = 6; // a hue of more stretches is not framed: its veils show it
+const MOST_FRAMES = 6; // lines of more would cross labels and rows of 2 to 5 pixels
 
 /** Others than these layers paler. */
 export function veilOthers(pen, { rows, columns }, layers) {
@@ -50,15 +50,14 @@ export function markRunning(pen, { rows, columns, boxes }, run, layers) {
 }
 
 /**
- * Frames around the rows of these layers, from the numbers to the memory; a single layer has its
- * number beside them. `is`: "pointed" or "chosen", which has the stronger line.
+ * Frames around the rows of these layers, from the numbers to the memory; other rows within a frame
+ * are paler. A single layer has its number beside them. `is`: "pointed" or "chosen", which has the
+ * stronger line.
  */
 export function frameRows(pen, { rows, columns }, layers, is) {
-  const stretches = stretchesOf(rows, layers);
-  if (stretches.length > MOST_FRAMES) return;
   const { numbers, gb } = columns;
   const [left, right] = [numbers.x - 4, gb.x + gb.width + 4];
-  for (const [first, last] of stretches) {
+  for (const [first, last] of framedStretches(rows, layers, MOST_FRAMES)) {
     const [top, foot] = [rows[first].y - 1.5, rows[last].y + rows[last].h + 1.5];
     pen.rect(left, top, right - left, foot - top, "none", { stroke: "var(--ink)", "stroke-width": LINES[is], rx: 3, class: `frame ${is}` });
   }

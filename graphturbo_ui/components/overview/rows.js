@@ -3,6 +3,7 @@
 const SHUT_HEIGHTS = [[1, 2], [4, 5], [10, 8], [Infinity, 11]];
 const TIGHT_HEIGHTS = [[1, 1], [4, 2], [10, 4], [Infinity, 5]];
 const GAP = { hue: 7, group: 1.5, shut: 4, block: 9 };
+const SAME_GAP = 0.5; // pixels by which equal gaps may differ
 const MOST_GAPS = 0.25; // share of the height that gaps may take
 const MOST_SHUT = 0.85; // share of the rest that rows of shut blocks may take, where one is open
 
@@ -105,6 +106,45 @@ export function stretchesOf(rows, layers) {
     if (before && before[1] === n - 1) before[1] = n;
     else if (n >= 0) found.push([n, n]);
   }
+  return found;
+}
+
+/**
+ * Stretches of rows to frame, `most` of them or fewer. Where these layers have more, a shut block is
+ * framed whole; then frames across the smallest gaps are joined, and all across equal gaps together,
+ * so that blocks that look the same are framed the same.
+ */
+export function framedStretches(rows, layers, most) {
+  const own = stretchesOf(rows, layers);
+  if (own.length <= most) return own;
+  const whole = withWholeBlocks(rows, own);
+  return whole.length <= most ? whole : joinedStretches(rows, whole, most);
+}
+
+function withWholeBlocks(rows, stretches) {
+  const isOfSame = (one, other) => rows[one].isShut && rows[other]?.isShut && rows[one].block === rows[other].block;
+  const found = [];
+  for (let [first, last] of stretches) {
+    while (isOfSame(first, first - 1)) first -= 1;
+    while (isOfSame(last, last + 1)) last += 1;
+    const before = found.at(-1);
+    if (before && before[1] >= first) before[1] = last;
+    else found.push([first, last]);
+  }
+  return found;
+}
+
+function joinedStretches(rows, stretches, most) {
+  const gaps = stretches.slice(1).map(([next], n) => {
+    const before = rows[stretches[n][1]];
+    return rows[next].y - before.y - before.h;
+  });
+  const closed = gaps.toSorted((one, other) => other - one)[most - 1] + SAME_GAP;
+  const found = [stretches[0]];
+  gaps.forEach((gap, n) => {
+    if (gap <= closed) found.at(-1)[1] = stretches[n + 1][1];
+    else found.push(stretches[n + 1]);
+  });
   return found;
 }
 

@@ -1,6 +1,6 @@
 // Rows and boxes of the left card: they fill their room without overlap, boxes tile.
 
-import { arrangedRows, kernelBoxes, rowAt, rowOf, stretchesOf } from "../../../graphturbo_ui/components/overview/rows.js";
+import { arrangedRows, framedStretches, kernelBoxes, rowAt, rowOf, stretchesOf } from "../../../graphturbo_ui/components/overview/rows.js";
 import { drawn, equal, holds, near, outcomes } from "./check.js";
 import { madeRun, madeScene } from "./made.js";
 
@@ -83,6 +83,37 @@ export default function () {
       const rows = arrangedRows(madeScene([1, 1, 1, 1, 1, 1]), new Set(), 0, 60);
       equal(stretchesOf(rows, [0, 1, 3, 5]), [[0, 1], [3, 3], [5, 5]]);
       equal(stretchesOf(rows, []), []);
+    },
+    "up to so many stretches have a frame each; of more those across the smallest gaps are joined": () => {
+      const rows = [0, 20, 30, 60, 70, 110, 120].map((y, n) => ({ first: n, last: n, y, h: 8, block: null, isShut: false }));
+      const layers = [0, 2, 4, 6]; // gaps of 22, 32 and 42
+      equal(framedStretches(rows, layers, 4), [[0, 0], [2, 2], [4, 4], [6, 6]]);
+      equal(framedStretches(rows, layers, 3), [[0, 2], [4, 4], [6, 6]]);
+      equal(framedStretches(rows, layers, 2), [[0, 4], [6, 6]]);
+      equal(framedStretches(rows, layers, 1), [[0, 6]]);
+      equal(framedStretches(rows, [], 1), []);
+    },
+    "equal gaps are joined together, and shut blocks are framed whole": () => {
+      // Blocks of three sub-graphs: the first is open, a row per layer; rows of four shut ones follow.
+      const blocks = [0, 1, 2, 3, 4].map((n) => [6 * n, 6 * n + 5]);
+      const rows = arrangedRows(madeScene(Array(15).fill(2), blocks, (layer) => (layer >> 1) % 3), new Set([0]), 0, 400);
+      const middle = blocks.flatMap(([first]) => [first + 2, first + 3]);
+      equal(framedStretches(rows, middle, 5), [[2, 3], [7, 7], [10, 10], [13, 13], [16, 16]]);
+      equal(framedStretches(rows, middle, 4), [[2, 3], [6, 17]]);
+    },
+    "frames lie apart and hold all rows of the layers, whatever the model": () => {
+      const next = drawn(5);
+      for (let n = 0; n < 100; n += 1) {
+        const sizes = Array.from({ length: 20 + Math.floor(next() * 60) }, () => 1 + Math.floor(next() * 3));
+        const layers = sizes.reduce((a, b) => a + b);
+        const blocks = Array.from({ length: Math.floor(layers / 8) }, (_, block) => [8 * block, 8 * block + 7]);
+        const rows = arrangedRows(madeScene(sizes, n % 2 ? blocks : [], (layer) => layer % 4), new Set([1]), 0, 500);
+        const chosen = Array.from({ length: layers }, (_, layer) => layer).filter(() => next() < 0.3);
+        const frames = framedStretches(rows, chosen, 6);
+        holds(frames.length <= 6, `${frames.length} frames`);
+        frames.forEach(([first, last], at) => holds(first <= last && (!at || frames[at - 1][1] < first), JSON.stringify(frames)));
+        for (const [first, last] of stretchesOf(rows, chosen)) holds(frames.some(([from, to]) => from <= first && last <= to), `${first} to ${last}`);
+      }
     },
     "boxes of a sub-graph tile the samples, rounds side by side": () => {
       const run = madeRun({ arrays: {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -97,6 +98,23 @@ def test_a_group_is_shown_in_both_cards_and_a_choice_has_a_frame_of_its_own(
     screen.size(1300, 900)
     assert screen.run(IN_LENS) == [hue], "also after the window has another size"
     screen.size(1440, 900)
+
+
+def test_many_stretches_are_framed_too_and_close_ones_share_a_frame(screen: Overview) -> None:
+    # Layers 1, 3, 5, … in 60 rows: 30 stretches. Gaps between hues are higher than rows.
+    odd = [layer for layer in range(60) if layer % 2 == 0]
+    found = screen.run(
+        """view.layers.overlay({ layers: arg, pointed: null, chosen: arg, at: null });
+        const rows = view.layers.rows.filter(({ first }) => arg.includes(first));
+        return [rows[0].y, rows.at(-1).y + rows.at(-1).h];""",
+        odd,
+    )
+    framed = frames(screen)
+    screen.run("view.overlays()")
+    assert 1 < len(framed) <= 6
+    assert {kind for kind, *_ in framed} == {"frame chosen"}
+    assert (framed[0][1], framed[-1][2]) == pytest.approx(found, abs=2)
+    assert all(foot < top for (_, _, foot), (_, top, _) in pairwise(framed))
 
 
 def test_a_bar_of_the_race_and_a_key_show_a_group_too(screen: Overview) -> None:
