@@ -15,6 +15,7 @@ from plotly.subplots import make_subplots
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.canvases.resources import KEY_WORDS
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.at_work import of_all_clusters
 from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, RESOURCE_COLOURS, WAIT_COLOURS
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
@@ -92,7 +93,8 @@ def stall_figure(*reports: Report, names: str = "AB") -> go.Figure:
             for wait, colour in WAIT_COLOURS.items()
         ]
     )
-    figure.update_xaxes(title_text="share of the makespan (%), mean of all engines", range=[0, 100])
+    engines = f"all engines {of_all_clusters(*reports)}".rstrip()
+    figure.update_xaxes(title_text=f"share of the makespan (%), mean of {engines}", range=[0, 100])
     figure.update_yaxes(title_text="engine kind · run", autorange="reversed")
     return laid_out(figure, len(rows), NO_ENGINES)
 

@@ -55,7 +55,7 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
         for column, row in zip(st.columns(COLUMNS_OF_VERDICT), shown, strict=False):
             with column:
                 _figure(row)
-                _beside(below.get(row.key, ()))
+                _beside((*([row.note] if row.note else []), *below.get(row.key, ())))
     states = [f"{name}: {state_text(r)}" for name, r in zip(runs, reports, strict=True)]
     digests = (
         f"Program of {name}: {report.contract['program_sha256']}."

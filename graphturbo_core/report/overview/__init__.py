@@ -8,7 +8,6 @@ is derived here from two reports, so that a test can compare what is drawn with 
 - `shares.py`: a run's time divided among colours.
 - `shared_layers.py`: parts of the sub-graphs that share a layer.
 - `lens.py`: the stretch of time that is magnified first, and the prefetch that is pointed out.
-- `at_work.py`: the clusters that have samples, and how busy their engines are.
 - `axis_names.py`: names of the axes that sub-graphs are split along.
 - `headline.py`: the sentence above all, and the figures beside it.
 - `buffer.py`: all of this as one buffer for the page.

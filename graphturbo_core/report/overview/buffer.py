@@ -20,12 +20,6 @@ from graphturbo_core.report.canvases.canvas import (
     seconds_per_cycle,
     sequence,
 )
-from graphturbo_core.report.overview.at_work import (
-    ENGINE_KINDS,
-    busy_at_work,
-    idle_clusters,
-    share_at_work,
-)
 from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.overview.blocks import blocks
 from graphturbo_core.report.overview.headline import dram_bytes, headline
@@ -40,6 +34,12 @@ from graphturbo_core.report.overview.lens import callout, first_window, focus_of
 from graphturbo_core.report.overview.shared_layers import layer_shares
 from graphturbo_core.report.overview.shares import cycles_by_hue
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.at_work import (
+    ENGINE_KINDS,
+    busy_at_work,
+    idle_clusters,
+    share_at_work,
+)
 
 NO_LAYER = 0xFFFF
 """Layer of an instruction that belongs to none."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from graphturbo_core.report.overview.at_work import busy_at_work, clusters_at_work
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.at_work import busy_at_work, clusters_at_work
 from graphturbo_core.report.verdict.equal_batches import equal_phrase
 from graphturbo_core.report.verdict.verdict import CAUSES, COMPARED, EDITED, differences, is_same
 from graphturbo_core.units import counted, format_bytes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from graphturbo_core.report.contract import Contract
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.alone import alone, alone_text
+from graphturbo_core.report.verdict.at_work import at_work_text, idle_text, of_all_clusters
 from graphturbo_core.report.verdict.binding_change import path_text
 from graphturbo_core.report.verdict.equal_batches import equal_text
 from graphturbo_core.strategies.options import strategy_options
@@ -58,7 +59,7 @@ class VerdictRow:
     """One figure for A and B.
 
     `arrow`: `up`, `down` or `off`, B against A. `is_better` is None where nothing changed or there
-    is no B.
+    is no B. `note`: a sentence to show below the figure, or nothing.
     """
 
     key: str
@@ -70,6 +71,7 @@ class VerdictRow:
     change: str
     arrow: str
     is_better: bool | None
+    note: str = ""
 
 
 def _dram_bytes(contract: Contract) -> float:
@@ -96,6 +98,7 @@ def times_text(ratio: float) -> str:
     return f"{format_si(ratio)}x"
 
 
+MATRIX = "matrix"
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "throughput",
@@ -121,17 +124,10 @@ MEASURES: tuple[Measure, ...] = (
         _launches,
         lambda value: format_count(int(value)),
     ),
-    Measure(
-        "dram",
-        "DRAM traffic",
-        "DRAM",
-        False,
-        _dram_bytes,
-        format_bytes,
-    ),
+    Measure("dram", "DRAM traffic", "DRAM", False, _dram_bytes, format_bytes),
     Measure("gb", "GB traffic", "GB", False, _gb_bytes, format_bytes),
     Measure(
-        "matrix",
+        MATRIX,
         "Matrix busy",
         "utilisation",
         True,
@@ -147,7 +143,17 @@ MEASURES: tuple[Measure, ...] = (
 
 def verdict_rows(a: Report, b: Report | None) -> tuple[VerdictRow, ...]:
     """Every figure of the verdict row, in reading order."""
-    return tuple(_row(measure, a, b) for measure in MEASURES)
+    reports = (a,) if b is None else (a, b)
+    rows = (_row(measure, a, b) for measure in MEASURES)
+    return tuple(_of_clusters(row, *reports) if row.key == MATRIX else row for row in rows)
+
+
+def _of_clusters(row: VerdictRow, *reports: Report) -> VerdictRow:
+    """The figure of the matrix engines; it says of which clusters, where some are idle."""
+    clusters = of_all_clusters(*reports)
+    if not clusters:
+        return row
+    return replace(row, label=f"{row.label}, {clusters}", note=at_work_text(MATRIX, *reports))
 
 
 def _row(measure: Measure, a: Report, b: Report | None) -> VerdictRow:
@@ -230,12 +236,14 @@ def binding_text(report: Report) -> str:
     """
     kind = busiest_kind(report)
     shares = _stalls(report)[kind]
-    busiest = f"Its busiest engines, {RESOURCE[kind]}, work {format_percent(shares['busy'])}"
+    engines = " ".join(part for part in (RESOURCE[kind], of_all_clusters(report)) if part)
+    busiest = f"Its busiest engines, {engines}, work {format_percent(shares['busy'])}"
     bound = f"is {path_text(report)}. {busiest} of the time"
     if shares["busy"] >= MOSTLY_BUSY:
         return f"{bound}{alone_text(alone(report, kind))}"
     wait = max(WAITS, key=lambda name: shares[name])
-    return f"{bound} and wait {format_percent(shares[wait])} of it {WAITS[wait]}"
+    reason = f"{WAITS[wait]}{idle_text(report) if wait == 'idle' else ''}"
+    return f"{bound} and wait {format_percent(shares[wait])} of it {reason}"
 
 
 def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from graphturbo_core.report.verdict.verdict import (
     verdict_rows,
 )
 from graphturbo_core.report.verdict.verify_text import badge_text
+from graphturbo_ui.figures.accounting import stall_figure
 from tests.ui.synthetic import synthetic_report
 
 STALLS = {"busy": 0.0, "data": 0.0, "address": 0.0, "channel": 0.0, "barrier": 0.0, "idle": 0.0}
@@ -69,6 +70,44 @@ def test_figures_say_which_way_is_better():
     assert dram.is_better is False
     assert rows["matrix"].is_better is None
     assert rows["matrix"].change == "the same"
+
+
+def of_one_sample(matrix: float, **more: object) -> Report:
+    """A batch of 1 on a chip of 4 clusters, three of which are idle."""
+    used = {"matrix": matrix, "vector": 0.0, "move": 0.0, "dma": 0.0}
+    report = with_figures(batch=1, utilization=used, **more)
+    row = {**report.tables["rounds"][0], "samples": 1, "count": 1}
+    return replace(report, tables={**report.tables, "rounds": (row,)})
+
+
+def test_the_matrix_figure_says_of_which_clusters_it_is_where_some_are_idle():
+    # busy shares of all 4 clusters; of the one that has the sample they are four times as large
+    a, b = of_one_sample(0.05), of_one_sample(0.22)
+    (row,) = (row for row in verdict_rows(a, b) if row.key == "matrix")
+    assert (row.label, row.a, row.b) == ("Matrix busy, of all 4 clusters", "5 %", "22 %")
+    assert row.note == (
+        "Of the clusters that have samples, as on the first screen: "
+        "A 20 % (1 of 4), B 88 % (1 of 4)."
+    )
+    (alone_row,) = (row for row in verdict_rows(b, None) if row.key == "matrix")
+    assert alone_row.note.endswith("first screen: 88 % (1 of 4).")
+    (mixed,) = (row for row in verdict_rows(with_figures(), b) if row.key == "matrix")
+    assert mixed.note.endswith("screen: A 50 % (4 of 4), B 88 % (1 of 4).")
+    assert {row.note for row in verdict_rows(a, b) if row.key != "matrix"} == {""}
+    (all_used,) = (row for row in verdict_rows(with_figures(), None) if row.key == "matrix")
+    assert (all_used.label, all_used.note) == ("Matrix busy", "")
+
+
+def test_the_sentence_says_of_which_clusters_the_engines_are_where_some_are_idle():
+    busy = stalls(matrix={"busy": 0.22, "data": 0.03, "idle": 0.75})
+    report = of_one_sample(0.22, stalls=busy)
+    assert binding_text(report).endswith(
+        "Its busiest engines, the matrix engines of all 4 clusters, work 22 % of the time and wait "
+        "75 % of it with nothing left to do (3 of 4 clusters have no samples)"
+    )
+    title = stall_figure(report, with_figures()).layout.xaxis.title.text
+    assert title == "share of the makespan (%), mean of all engines of all 4 clusters"
+    assert stall_figure(with_figures()).layout.xaxis.title.text.endswith("mean of all engines")
 
 
 def test_a_alone_has_no_change():
