@@ -1,6 +1,7 @@
 // Draws the canvases and charts of a saved page, in the colours of the reader's system.
 
 const scheme = matchMedia("(prefers-color-scheme: dark)");
+const ON_DARK = JSON.parse(document.getElementById("on-dark").textContent);
 
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--st-${name}`).trim();
@@ -35,9 +36,18 @@ async function component(name, parentElement) {
   return () => draw({ data, parentElement, setStateValue: () => {} });
 }
 
+/** A colour of a chart, or several, on the reader's ground. */
+function onGround(own) {
+  if (Array.isArray(own)) return own.map(onGround);
+  return scheme.matches ? ON_DARK[own] ?? own : own;
+}
+
 /** Draw a chart, or draw it again in the present colours. */
 function drawChart(place) {
   const { data, layout } = JSON.parse(place.nextElementSibling.textContent);
+  const traces = data.map((trace) => (
+    trace.marker?.color ? { ...trace, marker: { ...trace.marker, color: onGround(trace.marker.color) } } : trace
+  ));
   const clear = "rgba(0, 0, 0, 0)";
   const grid = { gridcolor: colour("border-color"), zerolinecolor: colour("border-color") };
   const axes = Object.keys(layout).filter((name) => /^[xy]axis/.test(name));
@@ -48,7 +58,7 @@ function drawChart(place) {
     plot_bgcolor: clear,
     font: { ...layout.font, color: colour("text-color"), family: colour("font") },
   };
-  Plotly.react(place, data, themed, { responsive: true, displaylogo: false });
+  Plotly.react(place, traces, themed, { responsive: true, displaylogo: false });
 }
 
 const charts = [...document.querySelectorAll(".chart")];

@@ -21,6 +21,7 @@ from graphturbo_ui.figures.tables import BOTH
 from graphturbo_ui.page_file.first_screen import first_screen
 from graphturbo_ui.page_file.packing import packed_plotly
 from graphturbo_ui.page_file.sections import Drawing, Figure, lighter, sections_of
+from graphturbo_ui.palette import LIT
 from graphturbo_ui.text import safe_text
 
 FOLDER = Path(__file__).parent
@@ -71,6 +72,7 @@ def _rendered(
         version=__version__,
         digests=_digests(reports[0]),
         themes={name: _theme(name) for name in ("light", "dark")},
+        on_dark=dict(LIT),
         canvas_css=sources.style("canvas.css", "gantt.css"),
         css=(FOLDER / "document.css").read_text(encoding="utf-8"),
         script=(FOLDER / "document.js").read_text(encoding="utf-8"),

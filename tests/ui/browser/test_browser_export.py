@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from graphturbo_core.export.files import json_text
+from graphturbo_ui.palette import HUE_COLOURS
 from tests.ui.app_server import PATIENCE_MS, AppPage
 from tests.ui.contrast import faint_texts
 
@@ -69,6 +70,11 @@ def test_the_page_file_opens_without_the_app(
             assert wrong == []
 
 
+MARKED = """() => [...document.querySelectorAll(".js-plotly-plot")]
+  .flatMap(({ data }) => data.flatMap(({ marker }) => marker?.color ?? []))"""
+"""JavaScript: the colours of all bars and dots."""
+
+
 def _note(request: Request, wrong: list[str]) -> None:
     if not request.url.startswith(("file:", "blob:", "data:")):
         wrong.append(request.url)
@@ -82,6 +88,9 @@ def _check(page: Page, visit: AppPage, scheme: str) -> None:
         assert len(scene(page, role)["panes"]) == 2
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     assert page.locator(".js-plotly-plot").count() == 7
+    drawn = page.evaluate(MARKED)
+    assert {*HUE_COLOURS[scheme]} & {*drawn}
+    assert not {*HUE_COLOURS["light" if scheme == "dark" else "dark"]} & {*drawn}
     page.locator("canvas[aria-roledescription='Sub-graph view']").focus()
     page.keyboard.press("BracketRight")
     page.wait_for_function("() => window.graphturboCommon.selected !== ''")

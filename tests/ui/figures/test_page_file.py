@@ -92,7 +92,7 @@ def test_names_are_not_markup() -> None:
 
 def test_scripts_and_styles_end_where_their_element_ends() -> None:
     text = page_html(*fine_and_coarse(), origin=ORIGIN)
-    assert len(re.findall(r"<script\b", text)) == len(re.findall(r"</script>", text)) == 17
+    assert len(re.findall(r"<script\b", text)) == len(re.findall(r"</script>", text)) == 18
     assert "https://" not in text
 
 
