@@ -1,6 +1,6 @@
 """Layers' memory rows -> bars: LB and GB, A above B, each with its capacity line.
 
-A is grey. A layer of B has the hue that it has on the first screen.
+A layer has the hue that it has on the first screen, in both runs.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from graphturbo_core.report.contract import MemoryKey
 from graphturbo_core.report.overview.hues import Hues, hues_of
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_bytes
-from graphturbo_ui.palette import CAPACITY_COLOUR, GREY, HUE_COLOURS
+from graphturbo_ui.palette import CAPACITY_COLOUR, HUE_COLOURS
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
 
 KIB, MIB = 2**10, 2**20
+UNITS = {"KiB": KIB, "MiB": MIB}
 HEIGHT_OF_A_RUN_PX = 210
 WORST_PATTERN = {"shape": "/", "fillmode": "replace", "size": 5}
 TRACES_OF_A_RUN = 3
 """Worst core, mean core, GB."""
-PLAIN, HUED = "A", "B"
-"""The run whose bars are grey, and the one whose bars have hues."""
 NO_HUES = Hues("group", (), (), ())
 SWATCH_PX = 12
 LEGEND_WORDS = "hatched: fullest core, full: mean core"
@@ -75,12 +74,12 @@ def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
     )
     has_layers = any(report.tables["layers"] for report in reports)
     hues = hues_of(reports[0], reports[-1]) if has_layers else NO_HUES
+    unit = _unit(max((_capacity(report, "lb") for report in reports), default=MIB))
     for line, (name, report) in enumerate(named.items(), 1):
-        colours = _hues_of_layers(hues) if name == HUED else [GREY] * len(report.tables["layers"])
-        _add_run(figure, line, name, report, colours)
-    _add_legend(figure, _legend_entries(names[: len(reports)], hues))
+        _add_run(figure, line, (name, report), _hues_of_layers(hues), unit)
+    _add_legend(figure, _legend_entries(hues))
     figure.update_xaxes(title_text="layer, in order of execution", row=len(reports))
-    figure.update_yaxes(title_text="LB (KiB per core)", col=1, rangemode="tozero")
+    figure.update_yaxes(title_text=f"LB ({unit} per core)", col=1, rangemode="tozero")
     figure.update_yaxes(title_text="GB (MiB)", col=2, rangemode="tozero")
     figure.update_layout(
         height=HEIGHT_OF_A_RUN_PX * len(reports) + 90,
@@ -113,18 +112,11 @@ def _hues_of_layers(hues: Hues) -> list[str]:
     return [known.get(hue, other) for hue in hues.of_layer]
 
 
-def _legend_entries(names: str, hues: Hues) -> dict[str, str]:
-    """A colour by what it stands for: A, and each hue that a layer of B has."""
-    entries = {PLAIN: GREY} if PLAIN in names else {}
-    if HUED not in names:
-        return entries
+def _legend_entries(hues: Hues) -> dict[str, str]:
+    """A colour by what it stands for: each hue that a layer has."""
     colours = dict(zip(hues.of_layer, _hues_of_layers(hues), strict=True))
     titles = dict(enumerate(hues.titles))
-    shown = {
-        f"{HUED}: {safe_text(titles.get(hue, 'other'), Sink.HTML)}": colours[hue]
-        for hue in sorted(colours)
-    }
-    return entries | shown
+    return {safe_text(titles.get(hue, "other"), Sink.HTML): colours[hue] for hue in sorted(colours)}
 
 
 def _add_legend(figure: go.Figure, entries: Mapping[str, str]) -> None:
@@ -134,9 +126,17 @@ def _add_legend(figure: go.Figure, entries: Mapping[str, str]) -> None:
         figure.add_trace(go.Scatter(name=name, x=[None], y=[None], mode="markers", marker=marker))
 
 
+def _unit(capacity_bytes: int) -> str:
+    """The unit of an axis up to this capacity, which is that of the capacity's own label."""
+    return "MiB" if capacity_bytes >= MIB else "KiB"
+
+
 def _add_run(
-    figure: go.Figure, line: int, name: str, report: Report, colours: Sequence[str]
+    figure: go.Figure, line: int, run: tuple[str, Report], colours: Sequence[str], unit: str
 ) -> None:
+    """Bars of a run, with its name; `unit`: of LB."""
+    name, report = run
+    size = UNITS[unit] / KIB
     rows = memory_rows(report)
     numbers = [row.number for row in rows]
     said = [
@@ -144,14 +144,16 @@ def _add_run(
         f"{safe_text(row.op_types, Sink.HTML)}, sub-graph {safe_text(row.group, Sink.HTML)}"
         for row in rows
     ]
-    peak = _bar(f"{name} fullest core", numbers, [row.lb_peak_kib for row in rows], said, "KiB")
-    mean = _bar(f"{name} mean core", numbers, [row.lb_mean_kib for row in rows], said, "KiB")
+    peaks = [row.lb_peak_kib / size for row in rows]
+    means = [row.lb_mean_kib / size for row in rows]
+    peak = _bar(f"{name} fullest core", numbers, peaks, said, unit)
+    mean = _bar(f"{name} mean core", numbers, means, said, unit)
     used = _bar(f"{name} GB", numbers, [row.gb_peak_mib for row in rows], said, "MiB")
     peak.update(marker={"pattern": WORST_PATTERN})
     for bar, column in ((peak, 1), (mean, 1), (used, 2)):
         bar.update(marker={"color": colours}, showlegend=False)
         figure.add_trace(bar, row=line, col=column)
-    _add_capacity(figure, line, 1, _capacity(report, "lb"), (KIB, "LB"))
+    _add_capacity(figure, line, 1, _capacity(report, "lb"), (UNITS[unit], "LB"))
     if _capacity(report, "gb"):
         _add_capacity(figure, line, 2, _capacity(report, "gb"), (MIB, "GB"))
 

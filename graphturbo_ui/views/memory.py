@@ -16,13 +16,13 @@ from graphturbo_ui.session import state
 from graphturbo_ui.shown import names_of, of_runs, reports_of, selected_ops, table, view
 
 CLICK = (
-    "A click on a bar selects its layer in all views. A's bars are grey; B's have the colours of "
-    "the first screen."
+    "A click on a bar selects its layer in all views. A layer has the colour of its sub-graph of "
+    "B, as on the first screen."
 )
 HINT = (
     "A rectangle is a buffer: its bytes, from its first write to its last use; what is bare is "
     "free. Of LB one core is shown, the fullest first. The time axis is the Gantt chart's. Hover "
-    "tells a buffer, a click selects its op. Ctrl or ⌘ + wheel zooms, and so does the wheel after "
+    "names a buffer, a click selects its op. Ctrl or ⌘ + wheel zooms, and so does the wheel after "
     "a click; keys: W A S D, arrows, + and -, 0 shows all, [ and ] step through buffers, "
     "Esc leaves."
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from graphturbo_ui.charts import on_dark
 from graphturbo_ui.figures import group_tables, instructions, tables
 from graphturbo_ui.figures.memory import EMPTY, MemoryRow, memory_figure, memory_rows
-from graphturbo_ui.palette import GREY, HUE_COLOURS
+from graphturbo_ui.palette import HUE_COLOURS
 from tests.ui.synthetic import synthetic_report, with_rounds
 
 
@@ -37,40 +37,50 @@ def test_memory_figure_has_three_bars_a_run_and_a_line_a_capacity():
         "B mean core",
         "B GB",
     ]
-    assert [shape.y0 for shape in figure.layout.shapes] == [1280.0, 8.0, 1280.0, 8.0]
-    assert figure.layout.yaxis.title.text == "LB (KiB per core)"
+    assert [shape.y0 for shape in figure.layout.shapes] == [1.25, 8.0, 1.25, 8.0]
+    assert figure.layout.yaxis.title.text == "LB (MiB per core)"
     assert figure.layout.yaxis2.title.text == "GB (MiB)"
 
 
-def test_layers_of_b_have_the_hues_of_the_first_screen_and_the_legend_names_them():
+def test_a_small_lb_has_the_unit_of_its_capacity():
+    report = synthetic_report()
+    layers = tuple(
+        {**row, "lb_peak_bytes": 2048, "lb_mean_bytes": 1024} for row in report.tables["layers"]
+    )
+    contract = {**report.contract, "lb": {**report.contract["lb"], "capacity_bytes": 256 << 10}}
+    tables = {**report.tables, "layers": layers}
+    figure = memory_figure(replace(report, contract=contract, tables=tables))
+    assert figure.layout.yaxis.title.text == "LB (KiB per core)"
+    assert (figure.layout.shapes[0].y0, figure.layout.annotations[-2].text) == (256, "LB 256 KiB")
+    assert (figure.data[0].y[0], figure.data[1].y[0]) == (2, 1)
+    large = memory_figure(replace(report, tables=tables))
+    assert (large.data[0].y[0], large.data[1].y[0]) == (2 / 1024, 1 / 1024)
+
+
+def test_layers_have_the_hues_of_the_first_screen_and_the_legend_names_them():
     # 12 layers: B's groups are layers 1 to 3, 4 to 6, 7 to 9 and 10 to 12; stages have 4 layers
     a, b = synthetic_report(), synthetic_report("graphturbo@16", layers_per_group=3)
     figure = memory_figure(a, b)
     hues = HUE_COLOURS["light"]
     of_layer = [hues[layer // 3] for layer in range(12)]
-    assert [list(trace.marker.color) for trace in figure.data[:6]] == (
-        [[GREY] * 12] * 3 + [of_layer] * 3
-    )
+    assert [list(trace.marker.color) for trace in figure.data[:6]] == [of_layer] * 6
     legend = {trace.name: trace.marker.color for trace in figure.data[6:]}
     assert legend == {
-        "A": GREY,
-        "B: stage 1": hues[0],
-        "B: stage 1 + stage 2": hues[1],
-        "B: stage 2 + stage 3": hues[2],
-        "B: stage 3": hues[3],
+        "stage 1": hues[0],
+        "stage 1 + stage 2": hues[1],
+        "stage 2 + stage 3": hues[2],
+        "stage 3": hues[3],
     }
     assert "hatched: fullest core" in figure.layout.legend.title.text
     shown = on_dark(figure).data
     assert list(shown[4].marker.color) == [HUE_COLOURS["dark"][layer // 3] for layer in range(12)]
-    assert shown[7].marker.color == HUE_COLOURS["dark"][0]
+    assert shown[6].marker.color == HUE_COLOURS["dark"][0]
 
 
-def test_the_legend_names_stages_where_one_group_has_them_all_and_a_alone_is_grey():
+def test_the_legend_names_stages_where_one_group_has_them_all():
     b = synthetic_report("graphturbo@16", layers_per_group=12)
     legend = [trace.name for trace in memory_figure(b, names="B").data[3:]]
-    assert legend == ["B: stage 1", "B: stage 2", "B: stage 3"]
-    a = memory_figure(synthetic_report(), names="A")
-    assert [trace.name for trace in a.data[3:]] == ["A"]
+    assert legend == ["stage 1", "stage 2", "stage 3"]
 
 
 def test_a_chip_without_gb_has_no_gb_line():
