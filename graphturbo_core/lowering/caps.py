@@ -50,9 +50,9 @@ def compute_total(placement: KernelPlacement) -> int:
 def check_moves(
     classes: CoreClasses, plan: Plan, settings: list[Setting], max_instructions: int
 ) -> list[int]:
-    """Returns computes, stores and exchanges per kernel, if within the cap.
+    """Returns computes, stores, exchanges and tiles fetched per kernel, if within the cap.
 
-    Loads are not counted.
+    Of loads only those of streamed activations are counted.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, before any instruction is emitted.
@@ -61,6 +61,7 @@ def check_moves(
     counts = [
         compute_total(setting.placement)
         + sum(_stores(setting))
+        + sum(_fetches(setting.placement))
         + fewest_exchanges(setting.placement, classes, owners)
         for setting in settings
     ]
@@ -77,6 +78,16 @@ def _stores(setting: Setting) -> Iterator[int]:
         is_left = stage.index not in placement.views.skipped and not stage.is_on_cluster
         if is_left and site is not None and contains(site.box, stage.box):
             yield output_tiles(stage, tiling)
+
+
+def _fetches(placement: KernelPlacement) -> Iterator[int]:
+    """The fewest loads of each activation that a stage streams from tile to tile."""
+    for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
+        if stage.index in placement.views.skipped or stage.is_on_cluster or stage.is_passing:
+            continue
+        for tensor in stage.places:
+            if (stage.index, tensor) in placement.rings:
+                yield placement.alike.fewest_fetches(stage, tiling, tensor)
 
 
 def fewest_exchanges(

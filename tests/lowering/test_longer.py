@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
+from graphturbo_core.lowering import caps
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
@@ -112,8 +113,7 @@ def test_the_refusal_says_how_many_are_needed_where_so_many_can_be_had() -> None
     [
         (1, 12 * 4 + 4, 0),  # a tile on each core, and the result stored by each
         (52, 28 + 28, 1),  # tiles of the first two kernels
-        (400, 12 * (28 + 28), 12),  # computes and stores
-        (672, (1 + 9) * 84 + 2 * (28 + 28), 12),  # the first and nine alike; two to come
+        (400, 12 * 84, 12),  # computes, loads and stores
     ],
 )
 def test_each_step_counts_what_it_knows(
@@ -133,6 +133,18 @@ def test_each_step_counts_what_it_knows(
     with pytest.raises(CapacityError) as error:
         lower(plan, at_most(cap), is_each_core_simulated=True)
     assert (error.value.fields, len(seen)) == ({"fewest": fewest}, placed)
+
+
+def test_what_is_emitted_counts_whole_and_what_is_to_come_as_far_as_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Loads, here not known before, of the first kernel and of nine like it; two are to come."""
+    monkeypatch.setattr(caps, "_fetches", lambda _: ())
+    plan = plan_of(weighted(CHAIN), "layerwise", chip("tiny"))
+    of_grain(monkeypatch, COARSEST)
+    with pytest.raises(CapacityError) as error:
+        lower(plan, at_most(672), is_each_core_simulated=True)
+    assert error.value.fields == {"fewest": (1 + 9) * 84 + 2 * (28 + 28)}
 
 
 def test_a_refused_longer_program_says_how_many_that_one_needs() -> None:

@@ -114,6 +114,17 @@ class StageMemo:
             known[key] = self._tile_sizes(kind, stage, tiling).read_bytes(readers)
         return known[key]
 
+    def fewest_fetches(self, stage: Stage, tiling: Tiling, tensor: str) -> int:
+        """As `TileSizes.fewest_fetches`; 0 if several operands read the tensor."""
+        places, kind = stage.places[tensor], self._key(stage, tiling)
+        if len(places) > 1:
+            return 0
+        key, known = ("fetches", kind, places), self._values.bytes
+        if key not in known:
+            sizes = self._tile_sizes(kind, stage, tiling)
+            known[key] = sizes.fewest_fetches(stage.operands[places[0]])
+        return known[key]
+
     def _tile_sizes(self, kind: Hashable, stage: Stage, tiling: Tiling) -> TileSizes:
         if kind not in self._sizes:
             self._sizes[kind] = TileSizes(self._plan, stage, tiling)

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from graphturbo_core.ir.boxes import Box, Interval
+from graphturbo_core.ir.boxes import Box, Interval, is_empty
 from graphturbo_core.lowering.stages.stage import (
     Operand,
     Stage,
@@ -60,6 +60,13 @@ class TileSizes:
         tensor = readers[0].tensor
         return max(tensor_bytes(self._plan, tensor, box) for box in boxes if box is not None)
 
+    def fewest_fetches(self, operand: Operand) -> int:
+        """Distinct boxes that the tiles of all cores fetch: each is loaded at least once."""
+        depths = 1
+        if operand.is_reduced_data and not self._tiling.is_data_whole:
+            depths = max(1, len(self._cuts[0].depths))
+        return depths * sum(_distinct_reads(operand, cuts) for cuts in self._cuts)
+
     def _listed_bytes(self, readers: Sequence[Operand]) -> int:
         steps = stage_tiles(self._stage, self._tiling)
         tiles = (tile for step in steps for tile in step.values())
@@ -103,6 +110,22 @@ def _longest_read(stage: Stage, readers: Sequence[Operand], cuts: Cuts) -> Box |
     if not cuts.depths or (cuts.is_data_whole and not readers[0].is_tiled_weight):
         return box
     return cut_reduced(readers[0], stage.contraction, box, _longest(cuts.depths))
+
+
+def _distinct_reads(operand: Operand, cuts: Cuts) -> int:
+    """Distinct boxes with elements that an operand has for the cuts of the output's axes."""
+    followers: dict[int, list[int]] = {}
+    for place, axis in enumerate(operand.access.axes):
+        if axis.out_axis >= 0:
+            followers.setdefault(axis.out_axis, []).append(place)
+    found = 1
+    for leader, places in followers.items():
+        read = {
+            tuple(operand.reads.interval(place, cut) for place in places)
+            for cut in cuts.axes[leader]
+        }
+        found *= sum(not is_empty(box) for box in read)
+    return found
 
 
 def _cuts_read(column: Sequence[AxisMap], cuts: Sequence[Interval]) -> Sequence[Interval]:

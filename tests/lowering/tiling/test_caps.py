@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.chips import FEW_CORES, FOLDED_CHIPS
 from tests.lowering.counting import check_program
-from tests.lowering.nets import STRATEGIES, conv_nets, plan_of
+from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
 from tests.lowering.small_plans import CHAIN, CHAIN_OPS, turned
 from tests.strategies.samples import hardware, weighted
 
@@ -69,6 +71,83 @@ def exchanges(plan: Plan) -> tuple[int, int]:
         patch.setattr(lowering, "check_moves", spy)
         program = lower(plan)
     return sum(fewest), int((program.kind == InstructionKind.EXCHANGE).sum())
+
+
+def counted(plan: Plan) -> tuple[int, int, int]:
+    """Instructions that are counted before any is emitted, all of them, and loads."""
+    fewest: list[int] = []
+    check_moves = lowering.check_moves
+
+    def spy(*given: Any) -> list[int]:
+        fewest[:] = check_moves(*given)
+        return fewest
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lowering, "check_moves", spy)
+        program = lower(plan)
+    loads = int((program.kind == InstructionKind.LOAD).sum())
+    return sum(fewest), len(program.kind), loads
+
+
+@settings(max_examples=examples(30))
+@given(conv_nets(), st.sampled_from(STRATEGIES), st.booleans())
+def test_never_more_instructions_are_counted_than_there_are(
+    sem: GraphSemantics, strategy: str, is_tiny: bool
+) -> None:
+    fewest, every, _ = counted(plan_of(sem, strategy, chip("tiny" if is_tiny else "goya")))
+    assert fewest <= every
+
+
+WINDOWS = """
+g (float[1,4,160,160] x) => (float[1,4,160,160] y) {
+  y = MaxPool<kernel_shape=[3,3], strides=[1,1], pads=[1,1,1,1]> (x)
+}
+"""
+READ_BY_TILES = """
+g (float[1,4,60,60] x) => (float[1,8,60,60] y) {
+  a = MaxPool<kernel_shape=[3,3], strides=[1,1], pads=[1,1,1,1]> (x)
+  b = Sigmoid (a)
+  y = Concat<axis=1> (a, b)
+}
+"""
+BESIDE_THE_EDGE = """
+g (float[1,2,40,90] x) => (float[1,2,42,92] y) {
+  y = AveragePool<kernel_shape=[3,3], strides=[1,1], pads=[2,2,2,2], count_include_pad=1> (x)
+}
+"""
+ENLARGED = """
+g (float[1,2,20,30] x) => (float[1,2,60,90] y) {
+  s = Constant<value_floats=[1.0,1.0,3.0,3.0]> ()
+  y = Resize<mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor">
+    (x, , s)
+}
+"""
+MANY_READERS = """
+g (float[48,48] x) => (float[48,48] y) { t = Transpose (x) y = Add (x, t) }
+"""
+SQUARED = "g (float[56,56] x) => (float[56,56] y) { y = MatMul (x, x) }"
+WITH_K_CUT = """
+g (float[64,4096] x, float[4096,96] w, float[64,96] z) => (float[64,96] y) {
+  a = MatMul (x, w)
+  y = Add (a, z)
+}
+"""
+LOOKED_UP = "g (float[500,64] w, int64[90] i) => (float[90,64] y) { y = Gather (w, i) }"
+READS = (READ_BY_TILES, BESIDE_THE_EDGE, ENLARGED, MANY_READERS, SQUARED, WITH_K_CUT, LOOKED_UP)
+
+
+@pytest.mark.parametrize("text", READS)
+@pytest.mark.parametrize("strategy", ["layerwise", "tvm", "graphturbo:full"])
+def test_loads_of_each_kind_of_read_are_counted_at_most_once(text: str, strategy: str) -> None:
+    fewest, every, _ = counted(plan_of(weighted(text), strategy, chip("tiny")))
+    assert fewest <= every
+
+
+def test_each_tile_of_what_streams_is_counted_as_a_load() -> None:
+    """Windows of a map that does not fit: per tile a load, a compute and a store, and no more."""
+    fewest, every, loads = counted(plan_of(weighted(WINDOWS), "tvm", chip("tiny")))
+    assert (fewest, loads) == (every, every // 3)
+    assert loads > 20
 
 
 @settings(max_examples=examples(40))
