@@ -26,6 +26,7 @@ interface Reason {
   fewest_pieces: number;
   most_pieces: number;
   other_layer: number;
+  other_parts: number;
   rule: string;
 }
 

@@ -72,8 +72,8 @@ class Report:
                 axis that its sub-graph is split along; axis -1: whole), second_axis, second_first,
                 second_end, second_extent (of the second axis)
       reasons*  group, is_merged (a merge that was made, else one refused), cause, times (merges),
-                fewest_pieces, most_pieces (of the parts), other_layer (of the neighbour; -1: none),
-                rule (its sentence where the cause is `other`)
+                fewest_pieces, most_pieces (of the parts), other_layer (the next one of the other
+                parts; -1: none), other_parts, rule (its sentence where the cause is `other`)
       next_best*  group, how (split, divided, joined), groups, pieces, along, more_cycles; of `best`
       otherwise*  layers, is_rest (all others), groups, kernels, cycles (of a round by the paper's
                 method), best_groups, best_kernels, best_cycles (of the same layers); of `best`

@@ -66,7 +66,7 @@ COLUMNS = {
     "second_extent",
     "next_best": "group how groups pieces along more_cycles",
     "otherwise": "layers is_rest groups kernels cycles best_groups best_kernels best_cycles",
-    "reasons": "group is_merged cause times fewest_pieces most_pieces other_layer rule",
+    "reasons": "group is_merged cause times fewest_pieces most_pieces other_layer other_parts rule",
     "stretches": "start_cycle end_cycle moved memory_layers compute_layers",
 }
 ARRAYS = [

@@ -14,8 +14,10 @@ from graphturbo_core.strategies.best.next_best import STEP as NEXT_BEST_STEP
 
 RANGE = " .. "
 """Separator of the first and the last layer in the name of a coarse part."""
+PAIR = 2
+"""Parts of the smallest merge."""
 MAX_REFUSALS = 3
-"""Most refusals listed per group, the last first; the table of decisions has all."""
+"""Most refusals listed per group; the table of decisions has all."""
 MAX_NAMED = 3
 """Most outputs, bindings and scopes named per group; the others are counted."""
 
@@ -110,6 +112,7 @@ class GroupReasons:
         self._is_whole = len(plan.groups) == 1
         self._has_merged = bool(plan.decisions)
         self._layers = plan.layers
+        self._outer_layers = [(group.layers[0], group.layers[-1]) for group in plan.groups]
         self._groups_of: dict[str, set[int]] = {}
         for index, group in enumerate(plan.groups):
             own, layers = set(group.ops), [plan.layers[layer] for layer in group.layers]
@@ -160,7 +163,7 @@ class GroupReasons:
         return "one layer: nothing was merged into it"
 
     def why_not(self, index: int, group: Group) -> str:
-        """The last refusals of a merge with what lies around it, the last first.
+        """The refusals of a merge with what lies around it, in the order of `refusals`.
 
         Of a group of a search that refused none, the next best decision.
         """
@@ -179,18 +182,46 @@ class GroupReasons:
         return self._inside.get(index, ())
 
     def refusals(self, index: int) -> Sequence[Decision]:
-        """Refused merges of a group with what lies around it, the last first."""
-        return [d for d in reversed(self._across.get(index, ())) if self._leaves(d, index)]
+        """Refused merges of a group with what lies around it, those with the next layers first.
+
+        A merge of two parts comes before one of more, which is about none of its parts alone. Among
+        equals the last decision is first.
+        """
+        across = [d for d in reversed(self._across.get(index, ())) if self._leaves(d, index)]
+        return sorted(across, key=lambda d: (len(d.subject) > PAIR, self._distance(d, index)))
 
     def next_best(self, index: int) -> Decision | None:
         """What the next best decision for a group would have cost, where a search says so."""
         return self._next_best.get(index)
 
     def other_layer(self, decision: Decision, index: int) -> int:
-        """A layer of the part that a group was not merged with; -1 where there is none."""
+        """The next layer of the parts that a group was not merged with; -1 where there is none."""
+        return min(
+            self._other_ends(decision, index),
+            key=lambda layer: (self._layers_between(layer, index), layer),
+            default=-1,
+        )
+
+    def other_parts(self, decision: Decision, index: int) -> int:
+        """Number of the parts that a group was not merged with."""
+        return sum(not self._has(index, part) for part in decision.subject)
+
+    def _distance(self, decision: Decision, index: int) -> int:
+        """Layers from a group to the other part of a pair; 0 of a merge of more parts."""
+        if len(decision.subject) > PAIR:
+            return 0
+        ends = self._other_ends(decision, index)
+        return min((self._layers_between(end, index) for end in ends), default=len(self._layers))
+
+    def _layers_between(self, layer: int, index: int) -> int:
+        """Layers from the first or the last one of a group, whichever is less."""
+        return min(abs(layer - end) for end in self._outer_layers[index])
+
+    def _other_ends(self, decision: Decision, index: int) -> list[int]:
+        """First and last layers of the parts of a merge that are not in a group."""
         others = (part for part in decision.subject if not self._has(index, part))
-        ends = [end for part in others for end in self._ends(part)]
-        return next((self._index_of[end] for end in ends if end in self._index_of), -1)
+        ends = (end for part in others for end in self._ends(part))
+        return [self._index_of[end] for end in ends if end in self._index_of]
 
     def _unasked(self) -> str:
         """The reason why no merge with a neighbour was evaluated."""

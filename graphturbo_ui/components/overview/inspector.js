@@ -223,22 +223,14 @@ function reasonCells(run, number) {
   /** @type {Cell[]} */
   const cells = [];
   if (merged) cells.push({ caption: `Why merged, ${countText(merged.times, "time")}`, parts: [mergedText(merged)], spare: 2 });
-  const refused = nearestFirst(run.groups[number], own.filter(({ is_merged: isMerged }) => !isMerged));
+  const refused = own.filter(({ is_merged: isMerged }) => !isMerged);
   if (refused.length) {
-    const isCut = refused.every(({ cause, fewest_pieces: fewest }) => cause === "refetch" && fewest);
+    const isCut = refused.every(({ cause, fewest_pieces: fewest, other_parts: parts }) => cause === "refetch" && fewest && parts === 1);
     const caption = isCut ? "Not further: it would cut" : "Not merged further";
     const said = refusedTexts(run, number, refused, isCut);
     cells.push({ caption, parts: [said.slice(0, 2).join("; ")], shorter: said[0], spare: 1 });
   }
   return cells;
-}
-
-/** Reasons of neighbours before those of sub-graphs far away, which of several are the least telling. */
-export function nearestFirst({ layers }, reasons) {
-  const distance = ({ other_layer: other }) => (
-    other < 0 ? Infinity : Math.min(...layers.map((layer) => Math.abs(layer - other)))
-  );
-  return reasons.toSorted((one, other) => distance(one) - distance(other) || 0);
 }
 
 function mergedText({ cause, rule, fewest_pieces: fewest, most_pieces: most }) {
@@ -257,16 +249,17 @@ function mergedText({ cause, rule, fewest_pieces: fewest, most_pieces: most }) {
  *
  * @param {Run} run
  */
-function refusedTexts(run, number, refused, isCut) {
+export function refusedTexts(run, number, refused, isCut) {
   const own = run.groups[number];
-  const said = refused.map(({ cause, rule, fewest_pieces: fewest, most_pieces: most, other_layer: layer }) => {
-    const other = layer >= 0 ? layerTitle(run, layer) : "a neighbour";
-    if (cause === "refetch" && !fewest) return `with ${other}: one of the two has no split that fits`;
-    const cut = own.pieces >= most ? other : layerTitle(run, own.layers[0]);
+  const said = refused.map(({ cause, rule, fewest_pieces: fewest, most_pieces: most, other_layer: layer, other_parts: parts }) => {
+    const next = layer >= 0 ? layerTitle(run, layer) : "a neighbour";
+    const other = parts > 1 ? `${next} and ${parts - 1} more` : next;
+    if (cause === "refetch" && !fewest) return `with ${other}: one of ${parts > 1 ? "them" : "the two"} has no split that fits`;
+    const cut = parts > 1 ? "one of them" : own.pieces >= most ? other : layerTitle(run, own.layers[0]);
     return {
       refetch: isCut ? `${cut} into ${most}, not ${fewest}` : `with ${other}: it would cut ${cut} into ${most}, not ${fewest}`,
       grows: `with ${other}: the whole would need more pieces`,
-      split: `with ${other}: no axis splits both`,
+      split: `with ${other}: no axis splits ${parts > 1 ? "all" : "both"}`,
       cycle: `with ${other}: it would close a cycle`,
       taken: `with ${other}: it belongs to another block`,
       user: `with ${other}: the plan forbids it`,

@@ -13,6 +13,7 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.plan import Decision
 from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.overview.hues import layers_of_groups
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.partition.pieces import _span
 from graphturbo_core.report.rows.partition.reasons import (
@@ -138,22 +139,30 @@ def test_the_pieces_in_a_reason_are_those_of_the_decision() -> None:
     assert reasons == {(1, 1), (1, 2), (2, 2)} <= ends
 
 
-def refused(parts: tuple[str, str], rule: str, pieces: str) -> Decision:
+def refused(parts: tuple[str, ...], rule: str, pieces: str) -> Decision:
     return Decision("straight", rule, parts, False, {PIECES_OF_PARTS: pieces})
 
 
+def reasons_of(layers: str, decisions: list[Decision]) -> list[dict[str, Any]]:
+    """Rows of reasons where each layer, named by a letter, is a sub-graph of its own."""
+    plan = SimpleNamespace(
+        strategy="made",
+        layers=[SimpleNamespace(index=n, name=name, ops=[name]) for n, name in enumerate(layers)],
+        groups=[SimpleNamespace(layers=[n], ops=[name], name=f"g{n}") for n, name in enumerate(layers)],
+        decisions=decisions,
+        layer_of_op={},
+    )  # fmt: skip
+    rows = reason_rows(cast(Outcome, SimpleNamespace(plan=plan)))
+    return [cast(dict[str, Any], row) for row in rows]
+
+
 def test_of_one_neighbour_the_last_refusal_counts() -> None:
-    layers = [SimpleNamespace(index=n, name=name, ops=[name]) for n, name in enumerate("abc")]
-    groups = [SimpleNamespace(layers=[n], ops=["abc"[n]], name=f"g{n}") for n in range(3)]
     decisions = [
         refused(("a", "b"), grouping.RULE_REFETCH, "8+4"),
         refused(("b", "c"), grouping.RULE_SPLIT, "2+2"),
         refused(("a", "b"), grouping.RULE_CYCLE, "1+6"),
     ]
-    plan = SimpleNamespace(
-        strategy="made", layers=layers, groups=groups, decisions=decisions, layer_of_op={}
-    )
-    rows = list(reason_rows(cast(Outcome, SimpleNamespace(plan=plan))))
+    rows = reasons_of("abc", decisions)
     assert [(row["group"], row["other_layer"], row["cause"]) for row in rows] == [
         (0, 1, "cycle"),
         (1, 0, "cycle"),
@@ -161,6 +170,27 @@ def test_of_one_neighbour_the_last_refusal_counts() -> None:
         (2, 1, "split"),
     ]
     assert (rows[0]["fewest_pieces"], rows[0]["most_pieces"]) == (1, 6)
+
+
+def test_refusals_of_the_next_layers_come_first_and_of_many_parts_last() -> None:
+    """`d` is refused with everything in turn; without an order, `a` and `f` hid its neighbours."""
+    others = ["e", "c", "b", "abcef", "a", "f"]
+    decisions = [refused(("d", *other), grouping.RULE_CYCLE, "2+2") for other in others]
+    rows = [row for row in reasons_of("abcdef", decisions) if row["group"] == 3]
+    assert [(row["other_layer"], row["other_parts"]) for row in rows] == [(2, 1), (4, 1), (5, 1)]
+    (row,) = (row for row in reasons_of("abcdef", decisions[3:4]) if row["group"] == 3)
+    assert (row["other_layer"], row["other_parts"]) == (2, 5)
+
+
+def test_a_reason_of_bert_is_about_the_sub_graph_next_to_it() -> None:
+    """All blocks read the mask, so a merge with each of them was refused after the neighbours'."""
+    report = run_report(load_sample("bert-base"), RunRequest("bert-base", "graphturbo@8", batch=32))
+    layers_of = layers_of_groups(report)
+    for group, layers in enumerate(layers_of):
+        rows = [row for row in report.tables["reasons"] if row["group"] == group]
+        refusals = [row["other_layer"] for row in rows if not row["is_merged"]]
+        if len(layers) > 2:
+            assert refusals[0] in (layers[0] - 1, layers[-1] + 1)
 
 
 def test_every_rule_of_the_grouping_has_a_cause() -> None:

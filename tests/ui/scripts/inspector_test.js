@@ -1,6 +1,6 @@
 // What the inspector says of a sub-graph: its next best decision, its neighbours, its times.
 
-import { bothTimes, nearestFirst, nextBestCells } from "../../../graphturbo_ui/components/overview/inspector.js";
+import { bothTimes, nextBestCells, refusedTexts } from "../../../graphturbo_ui/components/overview/inspector.js";
 import { equal, outcomes } from "./check.js";
 import { madeScene } from "./made.js";
 
@@ -23,11 +23,12 @@ export default function () {
     "an estimate below what was simulated is no promise": () => {
       equal(text({ how: "joined", groups: 1, pieces: 1, along: "", cuts: [], more_cycles: -5 }), "one with its neighbour: no slower");
     },
-    "the reason of a neighbour comes before that of a sub-graph far away": () => {
-      const order = (...others) => nearestFirst({ layers: [4, 5, 6] }, others.map((layer) => ({ other_layer: layer }))).map(({ other_layer: layer }) => layer);
-      equal(order(169, 7, 3), [7, 3, 169]);
-      equal(order(-1, 169, 8), [8, 169, -1]);
-      equal(order(-1, -1), [-1, -1]);
+    "a refusal of several parts is about none of them alone": () => {
+      const run = { groups: [{ title: "stage 1", layers: [0], pieces: 4 }, { title: "stage 2", layers: [1], pieces: 2 }], groupOfLayer: [0, 1] };
+      const texts = (parts, isCut = false) => refusedTexts(run, 0, [{ cause: "refetch", rule: "", fewest_pieces: 2, most_pieces: 4, other_layer: 1, other_parts: parts }], isCut);
+      equal(texts(1), ["with stage 2: it would cut stage 2 into 4, not 2"]);
+      equal(texts(1, true), ["stage 2 into 4, not 2"]);
+      equal(texts(3), ["with stage 2 and 2 more: it would cut one of them into 4, not 2"]);
     },
     "both times are in the unit of the shorter": () => {
       const texts = (a, b) => bothTimes({ runs: [{ name: "A", own: a }, { name: "B", own: b }] }, ({ own }) => own).map((part) => part.b ?? part).join("");

@@ -34,14 +34,15 @@ CAUSES: Mapping[str, Cause] = {
 How = Literal["split", "divided", "joined"]
 HOWS: Mapping[str, How] = {RULE_SPLIT: "split", RULE_DIVIDED: "divided", RULE_JOINED: "joined"}
 MOST_REFUSALS = 3
-"""Refusals listed per sub-graph, the last first and one per neighbour (our choice)."""
+"""Refusals listed per sub-graph, the next layers first and one per neighbour (our choice)."""
 
 
 class ReasonRow(TypedDict):
     """Why one sub-graph was merged, or not merged with a neighbour.
 
     `times`: merges that made it. `fewest_pieces`, `most_pieces`: of the parts that were to merge; 0
-    where not recorded. `other_layer`: a layer of the neighbour; -1 for a merge that was made.
+    where not recorded. `other_layer`: the next layer of the other parts; -1 for a merge that was
+    made. `other_parts`: how many parts a refused merge had outside the sub-graph.
     `rule`: the rule's sentence where `cause` is "other", else empty.
     """
 
@@ -52,21 +53,23 @@ class ReasonRow(TypedDict):
     fewest_pieces: int
     most_pieces: int
     other_layer: int
+    other_parts: int
     rule: str
 
 
 def reason_rows(outcome: Outcome) -> Iterator[ReasonRow]:
-    """Of each sub-graph its last merge, and its last refusals."""
+    """Of each sub-graph its last merge, and its refusals with the next layers."""
     reasons = GroupReasons(outcome.plan)
     for index in range(len(outcome.plan.groups)):
         merges = reasons.merges(index)
         if merges:
-            yield _row(index, merges[-1], len(merges), -1)
+            yield _row(index, merges[-1], len(merges))
         refused: dict[int, Decision] = {}
         for decision in reasons.refusals(index):
             refused.setdefault(reasons.other_layer(decision, index), decision)
         for layer, decision in list(refused.items())[:MOST_REFUSALS]:
-            yield _row(index, decision, 0, layer)
+            parts = reasons.other_parts(decision, index)
+            yield {**_row(index, decision, 0), "other_layer": layer, "other_parts": parts}
 
 
 class NextBestRow(TypedDict):
@@ -102,7 +105,7 @@ def next_best_rows(outcome: Outcome) -> Iterator[NextBestRow]:
             }
 
 
-def _row(group: int, decision: Decision, times: int, other_layer: int) -> ReasonRow:
+def _row(group: int, decision: Decision, times: int) -> ReasonRow:
     counts = piece_counts(decision) or (0,)
     return {
         "group": group,
@@ -111,6 +114,7 @@ def _row(group: int, decision: Decision, times: int, other_layer: int) -> Reason
         "times": times,
         "fewest_pieces": min(counts),
         "most_pieces": max(counts),
-        "other_layer": other_layer,
+        "other_layer": -1,
+        "other_parts": 0,
         "rule": "" if decision.rule in CAUSES else decision.rule,
     }
