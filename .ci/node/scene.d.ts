@@ -30,6 +30,14 @@ interface Reason {
   rule: string;
 }
 
+interface Raised {
+  group: number;
+  pieces_before: number;
+  piece_bytes: number;
+  core_bytes_before: number;
+  core_bytes: number;
+}
+
 interface NextBest {
   group: number;
   how: "split" | "divided" | "joined";
@@ -59,6 +67,7 @@ interface RunHeader {
   hue_cycles: number[];
   groups: Group[];
   reasons: Reason[];
+  raised: Raised[];
   next_best: NextBest[];
 }
 

@@ -74,6 +74,8 @@ class Report:
       reasons*  group, is_merged (a merge that was made, else one refused), cause, times (merges),
                 fewest_pieces, most_pieces (of the parts), other_layer (the next one of the other
                 parts; -1: none), other_parts, rule (its sentence where the cause is `other`)
+      raised*   group, pieces_before (by Algorithm 1), piece_bytes (a piece's), core_bytes_before,
+                core_bytes (of the fullest core): sub-graphs in more pieces than Algorithm 1 needs
       next_best*  group, how (split, divided, joined), groups, pieces, along, more_cycles; of `best`
       otherwise*  layers, is_rest (all others), groups, kernels, cycles (of a round by the paper's
                 method), best_groups, best_kernels, best_cycles (of the same layers); of `best`

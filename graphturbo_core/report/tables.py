@@ -23,6 +23,7 @@ from graphturbo_core.report.rows.layer_rows import LayerRow
 from graphturbo_core.report.rows.overlap_rows import StretchRow, stretch_rows
 from graphturbo_core.report.rows.partition.otherwise import OtherwiseRow, otherwise_rows
 from graphturbo_core.report.rows.partition.pieces import PieceRow, piece_rows
+from graphturbo_core.report.rows.partition.raised import RaisedRow, raised_rows
 from graphturbo_core.report.rows.partition.reasons import (
     NextBestRow,
     ReasonRow,
@@ -84,6 +85,7 @@ class Tables(TypedDict):
     stages: NotRequired[tuple[StageRow, ...]]
     pieces: NotRequired[tuple[PieceRow, ...]]
     reasons: NotRequired[tuple[ReasonRow, ...]]
+    raised: NotRequired[tuple[RaisedRow, ...]]
     next_best: NotRequired[tuple[NextBestRow, ...]]
     otherwise: NotRequired[tuple[OtherwiseRow, ...]]
 
@@ -118,6 +120,7 @@ def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | Non
         "stages": tuple(stage_rows(outcome)),
         "pieces": tuple(piece_rows(outcome)),
         "reasons": tuple(reason_rows(outcome)),
+        "raised": tuple(raised_rows(outcome)),
         "next_best": tuple(next_best_rows(outcome)),
         "otherwise": tuple(otherwise_rows(outcome)),
     }

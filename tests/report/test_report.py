@@ -64,6 +64,7 @@ COLUMNS = {
     "stages": "index title first_layer last_layer",
     "pieces": "kernel cluster axis first end extent second_axis second_first second_end "
     "second_extent",
+    "raised": "group pieces_before piece_bytes core_bytes_before core_bytes",
     "next_best": "group how groups pieces along more_cycles",
     "otherwise": "layers is_rest groups kernels cycles best_groups best_kernels best_cycles",
     "reasons": "group is_merged cause times fewest_pieces most_pieces other_layer other_parts rule",

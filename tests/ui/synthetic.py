@@ -58,6 +58,7 @@ def synthetic_report(
         "stages": tuple(_stage(index, layers) for index in range(-(-layers // LAYERS_PER_STAGE))),
         "pieces": (),
         "reasons": (),
+        "raised": (),
         "next_best": (),
         "otherwise": (),
     }

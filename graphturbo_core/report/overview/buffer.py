@@ -194,6 +194,7 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
         "engines": _engines(report),
         "hue_cycles": cycles_by_hue(report, hues.of_layer, HUES + 1),
         "reasons": [dict(row) for row in report.tables["reasons"]],
+        "raised": [dict(row) for row in report.tables["raised"]],
         "next_best": [
             {**row, "along": show(row["along"]), "cuts": names.cuts(row, row["group"])}
             for row in report.tables["next_best"]
@@ -225,6 +226,7 @@ def _groups(report: Report, titles: Sequence[str], show: Show) -> list[dict[str,
         for row in report.tables["splits"]
         if row["part"] == "sub-graph" and row["taken"]
     }
+    raised = {row["group"]: row for row in report.tables["raised"]}
     layers, via_dram = layers_of_groups(report), _via_dram(report)
     shares = layer_shares(report, layers)
     names = AxisNames(report, sample_noun(report))
@@ -239,7 +241,9 @@ def _groups(report: Report, titles: Sequence[str], show: Show) -> list[dict[str,
             "along": row["along"],
             "cuts": names.cuts(row, row["index"]),
             "whole_bytes": row["peak_bytes"],
-            "piece_bytes": peaks.get((row["index"], row["split_axis"]), 0),
+            "piece_bytes": raised[row["index"]]["piece_bytes"]
+            if row["index"] in raised
+            else peaks.get((row["index"], row["split_axis"]), 0),
             "is_via_dram": row["index"] in via_dram,
         }
         for row in report.tables["groups"]

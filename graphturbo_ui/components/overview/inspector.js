@@ -3,7 +3,7 @@
 import { htmlNode } from "./draw.js";
 import { bytesText } from "./labels.js";
 import { cycleAt, groupSeconds, hueSeconds, kernelAt, kernelCount, kernelNumber, layerSeconds, layersAt, matrixSeconds, samplesDone, scaleOf } from "./runs.js";
-import { countText, piecesTexts, shareText, sizeText, timeText } from "./words.js";
+import { countText, piecesTexts, shareText, sizesText, sizeText, timeText } from "./words.js";
 
 /**
  * Fill the inspector for what is pointed at: {layer}, {group}, {hue} or {time}; else for the
@@ -175,10 +175,34 @@ function groupCells(scene, number) {
   const cells = [
     { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: group.title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
     { caption: "Pieces", parts: [piecesText(scene, group, samples)] },
-    { caption: `Live bytes${roomText(scene)}`, parts: [{ b: bytesText(group) }, group.pieces > 1 && group.piece_bytes ? " per piece" : ""] },
+    { caption: `Live bytes${roomText(scene)}`, parts: [{ b: bytesText(group) }, perPieceText(group)] },
     { caption: isShared ? "Time (A: its share of the layer)" : "Time", parts: bothTimes(scene, seconds) },
   ];
-  return [...cells, ...reasonCells(b, number), ...nextBestCells(scene, b, number)];
+  return [...cells, ...raisedCells(scene, b, number), ...reasonCells(b, number), ...nextBestCells(scene, b, number)];
+}
+
+/** What the second of two sizes is of; where the split leaves the peak as it is, those words. */
+function perPieceText({ pieces, piece_bytes: piece, whole_bytes: whole, cuts }) {
+  if (pieces < 2 || !piece) return "";
+  if (piece === whole) return ", and as much in a piece: the split leaves its largest tensors whole";
+  return cuts.length > 1 ? ` per part of the ${cuts[0][0]}` : " per piece";
+}
+
+/**
+ * Why a sub-graph has more pieces than Algorithm 1 needs, where the LB of one core is the reason.
+ *
+ * @param {Scene} scene
+ * @param {Run} run
+ */
+export function raisedCells({ chip }, run, number) {
+  const found = run.raised.find(({ group }) => group === number);
+  if (!found?.core_bytes_before) return [];
+  const [before, after] = sizesText(found.core_bytes_before, found.core_bytes);
+  const room = chip.lb_data_bytes ? `, its LB holds ${sizeText(chip.lb_data_bytes, true)}` : "";
+  return [{
+    caption: `Why not ${countText(found.pieces_before, "piece")}`,
+    parts: [`a core would need ${before}${room}; ${after} in ${run.groups[number].pieces}`], shorter: `a core would need ${before}`, spare: 1,
+  }];
 }
 
 /**

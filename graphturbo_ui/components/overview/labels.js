@@ -4,7 +4,7 @@ import { hueText } from "./draw.js";
 import { alikeBlocks } from "./lens_words.js";
 import { stretchesOf } from "./rows.js";
 import { hueSeconds } from "./runs.js";
-import { countText, piecesTexts, shareText, shorterTitles, sizeText } from "./words.js";
+import { countText, piecesTexts, shareText, shorterTitles, sizesText, sizeText } from "./words.js";
 
 const LINE = 15.5;
 const TITLE = { size: 14, weight: 650 };
@@ -128,10 +128,10 @@ function piecesLines(scene, run, groups) {
   return lines;
 }
 
-/** `55.1 → 6.89 MiB`: live bytes of all samples, and of one piece. */
+/** `55.1 → 6.89 MiB`: live bytes of all samples, and of one piece; two sizes never print equal. */
 export function bytesText({ whole_bytes: whole, piece_bytes: piece, pieces }) {
-  if (pieces < 2 || !piece) return sizeText(whole);
-  const [before, after] = [sizeText(whole), sizeText(piece)];
+  if (pieces < 2 || !piece || piece === whole) return sizeText(whole);
+  const [before, after] = sizesText(whole, piece);
   const [value, unit] = before.split(" ");
   return after.endsWith(` ${unit}`) ? `${value} → ${after}` : `${before} → ${after}`;
 }

@@ -1,5 +1,7 @@
 // Numbers as text, and ticks of an axis. No state, no page: everything here can be tested alone.
 
+const MOST_DIGITS = 7;
+
 export function clamp01(value) {
   return Math.min(1, Math.max(0, value));
 }
@@ -12,7 +14,7 @@ export function digitsText(value, digits = 3) {
 }
 
 /** `1.25 MiB`; `isRound`: without zeros at the end, as for a capacity. */
-export function sizeText(size, isRound = false) {
+export function sizeText(size, isRound = false, digits = 3) {
   if (!size) return "0 B";
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let scale = 0;
@@ -20,8 +22,17 @@ export function sizeText(size, isRound = false) {
     size /= 1024;
     scale += 1;
   }
-  const text = scale ? digitsText(size) : String(Math.round(size));
+  const text = scale ? digitsText(size, digits) : String(Math.round(size));
   return `${isRound ? text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") : text} ${units[scale]}`;
+}
+
+/** Two sizes with as many digits as show that they differ: `6.280 MiB` and `6.283 MiB`. */
+export function sizesText(one, other) {
+  for (let digits = 3; digits < MOST_DIGITS; digits += 1) {
+    const texts = [one, other].map((size) => sizeText(size, false, digits));
+    if (texts[0] !== texts[1]) return texts;
+  }
+  return [one, other].map((size) => `${size.toLocaleString("en-US")} B`);
 }
 
 /** @type {[number, string][]} */

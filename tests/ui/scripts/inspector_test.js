@@ -1,6 +1,6 @@
 // What the inspector says of a sub-graph: its next best decision, its neighbours, its times.
 
-import { bothTimes, nextBestCells, refusedTexts } from "../../../graphturbo_ui/components/overview/inspector.js";
+import { bothTimes, nextBestCells, raisedCells, refusedTexts } from "../../../graphturbo_ui/components/overview/inspector.js";
 import { equal, outcomes } from "./check.js";
 import { madeScene } from "./made.js";
 
@@ -29,6 +29,12 @@ export default function () {
       equal(texts(1), ["with stage 2: it would cut stage 2 into 4, not 2"]);
       equal(texts(1, true), ["stage 2 into 4, not 2"]);
       equal(texts(3), ["with stage 2 and 2 more: it would cut one of them into 4, not 2"]);
+    },
+    "why a sub-graph has more pieces than its bytes alone need": () => {
+      const run = { groups: [{ pieces: 8 }], raised: [{ group: 0, pieces_before: 4, core_bytes_before: 1_158_144, core_bytes: 579_072 }] };
+      const cells = raisedCells({ chip: { lb_data_bytes: 1 << 20 } }, run, 0).map(({ caption, parts }) => [caption, ...parts]);
+      equal(cells, [["Why not 4 pieces", "a core would need 1.10 MiB, its LB holds 1 MiB; 566 KiB in 8"]]);
+      equal(raisedCells({ chip: {} }, { raised: [{ group: 0, core_bytes_before: 0 }] }, 0), []);
     },
     "both times are in the unit of the shorter": () => {
       const texts = (a, b) => bothTimes({ runs: [{ name: "A", own: a }, { name: "B", own: b }] }, ({ own }) => own).map((part) => part.b ?? part).join("");

@@ -2,7 +2,7 @@
 
 import { bytesText } from "../../../graphturbo_ui/components/overview/labels.js";
 import {
-  clamp01, countText, digitsText, shareText, shorterTitles, sizeText, tickText, timeText, timeTicks,
+  clamp01, countText, digitsText, shareText, shorterTitles, sizesText, sizeText, tickText, timeText, timeTicks,
 } from "../../../graphturbo_ui/components/overview/words.js";
 import { equal, holds, near, outcomes } from "./check.js";
 
@@ -40,6 +40,9 @@ export default function () {
       equal(bytesText({ whole_bytes: 900, piece_bytes: 1200, pieces: 2 }), "900 B → 1.17 KiB");
       equal(bytesText({ whole_bytes: 2 ** 20, piece_bytes: 2 ** 20, pieces: 1 }), "1.00 MiB");
       equal(bytesText({ whole_bytes: 2 ** 20, piece_bytes: 0, pieces: 4 }), "1.00 MiB");
+      equal(bytesText({ whole_bytes: 2 ** 20, piece_bytes: 2 ** 20, pieces: 4 }), "1.00 MiB");
+      equal(bytesText({ whole_bytes: 6_588_000, piece_bytes: 6_584_000, pieces: 4 }), "6.283 → 6.279 MiB");
+      equal(sizesText(2 ** 30, 2 ** 30 - 1), ["1,073,741,824 B", "1,073,741,823 B"]);
     },
     "ticks are round, inside, and about as many as asked for": () => {
       near(timeTicks(0, 1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
