@@ -280,8 +280,10 @@ export function refusedTexts(run, number, refused, isCut) {
     const other = parts > 1 ? `${next} and ${parts - 1} more` : next;
     if (cause === "refetch" && !fewest) return `with ${other}: one of ${parts > 1 ? "them" : "the two"} has no split that fits`;
     const cut = parts > 1 ? "one of them" : own.pieces >= most ? other : layerTitle(run, own.layers[0]);
+    const counts = `into ${most}, not ${fewest}`;
+    const recut = cut === other ? `${other} would be cut ${counts}` : `with ${other}: it would cut ${cut} ${counts}`;
     return {
-      refetch: isCut ? `${cut} into ${most}, not ${fewest}` : `with ${other}: it would cut ${cut} into ${most}, not ${fewest}`,
+      refetch: isCut ? `${cut} ${counts}` : recut,
       grows: `with ${other}: the whole would need more pieces`,
       split: `with ${other}: no axis splits ${parts > 1 ? "all" : "both"}`,
       cycle: `with ${other}: it would close a cycle`,

@@ -26,7 +26,7 @@ export default function () {
     "a refusal of several parts is about none of them alone": () => {
       const run = { groups: [{ title: "stage 1", layers: [0], pieces: 4 }, { title: "stage 2", layers: [1], pieces: 2 }], groupOfLayer: [0, 1] };
       const texts = (parts, isCut = false) => refusedTexts(run, 0, [{ cause: "refetch", rule: "", fewest_pieces: 2, most_pieces: 4, other_layer: 1, other_parts: parts }], isCut);
-      equal(texts(1), ["with stage 2: it would cut stage 2 into 4, not 2"]);
+      equal(texts(1), ["stage 2 would be cut into 4, not 2"]);
       equal(texts(1, true), ["stage 2 into 4, not 2"]);
       equal(texts(3), ["with stage 2 and 2 more: it would cut one of them into 4, not 2"]);
     },
