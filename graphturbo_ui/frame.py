@@ -12,7 +12,12 @@ from streamlit.navigation.page import StreamlitPage
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.progress import POLL_SECONDS, bar
-from graphturbo_ui.refusals import offer_way_back, show_page_of_refusal, show_refusal
+from graphturbo_ui.refusals import (
+    offer_way_back,
+    one_per_cause,
+    show_page_of_refusal,
+    show_refusal,
+)
 from graphturbo_ui.session import chips, compared_link, measured, query, run_state, state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.text import Sink, safe_text
@@ -20,6 +25,9 @@ from graphturbo_ui.top_bar.bar import choose
 from graphturbo_ui.what_if.point_desk import let_go
 
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
+LISTED = 2
+"""So many notes on the link are a list."""
+NOT_HAD = "Parts of this link cannot be had:"
 
 
 def begin(pages: Sequence[StreamlitPage]) -> bool:
@@ -40,11 +48,18 @@ def begin(pages: Sequence[StreamlitPage]) -> bool:
         state.remember_choices(choose(pages))
     except GraphTurboError as error:
         refused = error
-    for note in state.notes():
-        st.info(safe_text(note, Sink.MARKDOWN, 1000), icon=":material/link:")
+    _show_notes(state.notes())
     if refused is not None:
         show_page_of_refusal(refused)
     return refused is None
+
+
+def _show_notes(notes: Sequence[str]) -> None:
+    """What the link named and could not be had, in one box."""
+    texts = [safe_text(note, Sink.MARKDOWN, 1000) for note in notes]
+    lines = texts if len(texts) < LISTED else [NOT_HAD, "", *(f"- {text}" for text in texts)]
+    if lines:
+        st.info("\n".join(lines), icon=":material/link:")
 
 
 def framed(page: Callable[[Choices], None], keeps_points: bool = False) -> Callable[[], None]:
@@ -160,16 +175,12 @@ def outcome(runs: Runs) -> tuple[Runs, Runs]:
     """
     done = {name: run for name, run in runs.items() if run.is_done}
     errors = {name: run.refusal for name, run in done.items() if run.refusal is not None}
-    refused: dict[str, list[str]] = {}
-    for name, error in errors.items():
-        if done[name].is_cancelled:
-            continue
-        refused.setdefault(error.line(), []).append(name)
-    is_page = len(errors) == len(runs) and len(refused) == 1
+    shown = [*one_per_cause({name: e for name, e in errors.items() if not done[name].is_cancelled})]
+    is_page = len(errors) == len(runs) and len(shown) == 1
     show = show_page_of_refusal if is_page else show_refusal
-    for names in refused.values():
-        show(errors[names[0]], " and ".join(names))
-    if len(errors) == len(runs) and len(refused) > 1:
+    for error, names in shown:
+        show(error, names)
+    if len(errors) == len(runs) and len(shown) > 1:
         offer_way_back()
     drawn = {name: run for name, run in done.items() if name not in errors}
     return drawn, {name: run for name, run in runs.items() if name not in done}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,8 @@ TITLES: tuple[tuple[type[GraphTurboError], str], ...] = (
     (OptionError, "This choice cannot be used"),
     (MeasurementError, "These times cannot be used"),
 )
+MOST_OTHER_WORDS = 8
+"""Words in a row in which two texts may differ to be joined to one (our choice)."""
 STYLE = Path(__file__).with_name("refusals.css")
 
 
@@ -99,8 +101,8 @@ def remedies(error: GraphTurboError, run: str) -> list[Remedy]:
     found = []
     keys = [key for key in query.RUN_KEYS if key.upper() in run.split()]
     is_of_size = error.code in OF_SIZE and not error.fields.get("at_any_batch")
-    if is_of_size:
-        found += [_one_at_once(key) for key in keys if not _takes_one(key)]
+    if is_of_size and (large := [key for key in keys if not _takes_one(key)]):
+        found.append(_one_at_once(large))
     if (is_of_size or error.code in OF_BATCH) and st.session_state.get("batch", 1) != 1:
         found.append(
             Remedy(
@@ -109,27 +111,36 @@ def remedies(error: GraphTurboError, run: str) -> list[Remedy]:
                 if error.code in OF_BATCH else "The whole page then runs one sample.",
             )
         )  # fmt: skip
-    if isinstance(error, PlanError):
-        found += [
-            Remedy(
-                f"Discard the plan of {key.upper()}", f"without_plan {key}",
-                run_state.drop_plan, (key,),
-            )
-            for key in keys
-            if run_state.plan_digest(key)
-        ]  # fmt: skip
+    if isinstance(error, PlanError) and (kept := [k for k in keys if run_state.plan_digest(k)]):
+        found.append(_without_plan(kept))
     return found
+
+
+def _without_plan(keys: Sequence[str]) -> Remedy:
+    plans = "plan" if len(keys) == 1 else "plans"
+    label = f"Discard the {plans} of {_names(keys)}"
+    return Remedy(label, f"without_plan {' '.join(keys)}", _drop_plans, tuple(keys))
+
+
+def _drop_plans(*keys: str) -> None:
+    for key in keys:
+        run_state.drop_plan(key)
+
+
+def _names(keys: Sequence[str]) -> str:
+    """`A`; `A and B`."""
+    return " and ".join(key.upper() for key in keys)
 
 
 def _takes_one(key: str) -> bool:
     return query.split_strategy(str(st.session_state.get(key) or ""))[1] == 1
 
 
-def _one_at_once(key: str) -> Remedy:
-    head, _ = query.split_strategy(str(st.session_state.get(key) or ""))
+def _one_at_once(keys: Sequence[str]) -> Remedy:
+    heads = {key: query.split_strategy(str(st.session_state.get(key) or ""))[0] for key in keys}
     return Remedy(
-        f"Use cluster batch 1 for {key.upper()}", f"cluster_of_one {key}",
-        state.set_choices, ({key: f"{head}@1"},),
+        f"Use cluster batch 1 for {_names(keys)}", f"cluster_of_one {' '.join(keys)}",
+        state.set_choices, ({key: f"{head}@1" for key, head in heads.items()},),
         "Each cluster then takes one sample at once, and the rest in rounds.",
     )  # fmt: skip
 
@@ -157,3 +168,63 @@ def _offer(found: list[Remedy], run: str) -> None:
                 remedy.label, key=remedy.key, on_click=remedy.act, args=remedy.args,
                 help=remedy.help or None,
             )  # fmt: skip
+
+
+def one_per_cause(refused: Mapping[str, GraphTurboError]) -> Iterator[tuple[GraphTurboError, str]]:
+    """A refusal and the names of its runs, `A and B`, for each code with its remedies.
+
+    `refused`: the refusal of each run by its name. Where the texts differ, one says both.
+    """
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, error in refused.items():
+        kinds = (remedy.key.split()[0] for remedy in remedies(error, name))
+        groups.setdefault((type(error).__name__, error.code, *kinds), []).append(name)
+    for names in groups.values():
+        yield _joint({name: refused[name] for name in names}), " and ".join(names)
+
+
+def _joint(refused: Mapping[str, GraphTurboError]) -> GraphTurboError:
+    """One refusal with the texts of all."""
+    first = next(iter(refused.values()))
+    if len(refused) == 1:
+        return first
+    return type(first)(
+        first.code,
+        joined({name: error.what for name, error in refused.items()}),
+        joined({name: error.where for name, error in refused.items()}),
+        joined({name: error.change for name, error in refused.items()}),
+        **first.fields,
+    )
+
+
+def joined(texts: Mapping[str, str]) -> str:
+    """One text of two runs: what they share once, the words in which they differ with the run.
+
+    `A schedule by tvm (A) and glow (B) needs …`; two that differ in more are given in turn.
+    """
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    words = {name: text.split() for name, text in texts.items()}
+    start = _shared([*words.values()])
+    foot = _shared([own[start:][::-1] for own in words.values()])
+    others = {name: own[start : len(own) - foot] for name, own in words.items()}
+    if start + foot == 0 or max(map(len, others.values())) > MOST_OTHER_WORDS:
+        return "; ".join(f"{name}: {text}" for name, text in texts.items() if text)
+    own = [_named(name, " ".join(part)) for name, part in others.items() if part]
+    whole = next(iter(words.values()))
+    return " ".join([*whole[:start], " and ".join(own), *whole[len(whole) - foot :]])
+
+
+def _named(name: str, text: str) -> str:
+    """`tvm (A)`; a comma at the end comes after the name."""
+    return f"{text[:-1]} ({name})," if text.endswith(",") else f"{text} ({name})"
+
+
+def _shared(texts: list[list[str]]) -> int:
+    """How many words at the start all have."""
+    count = 0
+    for words in zip(*texts, strict=False):
+        if len(set(words)) > 1:
+            break
+        count += 1
+    return count

@@ -108,6 +108,21 @@ def test_a_wrong_link_is_said_and_the_default_shown(
     assert any(note in shown.value for shown in app.info)
 
 
+def test_all_that_a_link_names_wrongly_is_one_notice(app: AppTest, answering: Desk):
+    app.query_params.update({"model": "nothing", "chip": "none", "a": "foo", "b": "bar"})
+    app.run()
+    assert not app.exception
+    (notice,) = app.info
+    head, _, *lines = notice.value.replace("\\", "").split("\n")
+    assert head == "Parts of this link cannot be had:"
+    assert [line.split(". ")[0] for line in lines] == [
+        "- The link names the model “nothing”, which this server does not have",
+        "- The link names the chip “none”, which this server does not have",
+        "- “foo” is not a strategy",
+        "- “bar” is not a strategy",
+    ]
+
+
 def test_a_is_shown_while_b_is_under_way(
     app: AppTest, orders: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -86,6 +86,19 @@ def test_the_same_refusal_is_said_once(warnings_shown: list[str]):
     assert warnings_shown == ["A and B"]
 
 
+def test_one_cause_is_said_once_though_the_words_differ(warnings_shown: list[str]):
+    other = ModelError("NO", "what else", "where", "change")
+    assert frame.outcome({"A": run(REFUSAL), "B": run(other)}) == ({}, {})
+    assert warnings_shown == ["A and B"]
+
+
+def test_two_causes_are_said_apart(warnings_shown: list[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(frame, "offer_way_back", lambda: None)
+    other = ModelError("NEVER", "what", "where", "change")
+    assert frame.outcome({"A": run(REFUSAL), "B": run(other)}) == ({}, {})
+    assert warnings_shown == ["A", "B"]
+
+
 @pytest.mark.parametrize(("there", "pending"), ["AB", "BA"])
 def test_one_report_is_enough_to_begin(there: str, pending: str):
     runs = {"A": run(), "B": run()}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from graphturbo_ui.refusals import joined
+
 
 def page(
     code: str, kind: str = "ModelError", is_page: bool = False, at_any_batch: bool = False
@@ -33,6 +35,65 @@ def shown(
     test = AppTest.from_function(page, kwargs=given).run()
     assert not test.exception
     return test
+
+
+def two_runs(b: str) -> None:
+    """A is too large, and so is B in other words."""
+    import streamlit as st  # noqa: PLC0415  # the function is run apart from its module
+
+    from graphturbo_core.errors import CapacityError  # noqa: PLC0415
+    from graphturbo_ui.refusals import one_per_cause, show_refusal  # noqa: PLC0415
+
+    st.session_state.setdefault("batch", 1)
+    st.session_state.setdefault("a", "tvm@16")
+    st.session_state.setdefault("b", b)
+    for key in ("a", "b"):
+        st.text_input(key, key=key)
+    refused = {
+        name: CapacityError("TOO_MANY_INSTRUCTIONS", f"{by} needs too many", "op 'n2'", change)
+        for name, by, change in (
+            ("A", "tvm", "fewer samples"),
+            ("B", "glow", "fewer samples, or x"),
+        )
+    }
+    for error, names in one_per_cause(refused):
+        show_refusal(error, names)
+
+
+def test_runs_refused_for_one_cause_have_one_box_and_one_button() -> None:
+    test = AppTest.from_function(two_runs, kwargs={"b": "glow@16"}).run()
+    (warning,) = test.warning
+    lines = warning.value.replace("\\", "").split("  \n")
+    assert lines[0] == "A and B cannot be computed."
+    assert lines[1] == "**Tvm (A) and glow (B) needs too many**"
+    (button,) = test.button
+    assert button.label == "Use cluster batch 1 for A and B"
+    button.click().run()
+    assert not test.exception
+    assert [test.session_state[key] for key in "ab"] == ["tvm@1", "glow@1"]
+    assert not test.button
+
+
+def test_runs_with_other_remedies_have_a_box_each() -> None:
+    test = AppTest.from_function(two_runs, kwargs={"b": "glow@1"}).run()
+    assert [text.value.split("  \n")[0] for text in test.warning] == [
+        "A cannot be computed.", "B cannot be computed.",
+    ]  # fmt: skip
+    assert [button.label for button in test.button] == ["Use cluster batch 1 for A"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "both"),
+    [
+        ("one", "one", "one"),
+        ("A run by x needs 4", "A run by y z needs 4", "A run by x (A) and y z (B) needs 4"),
+        ("fewer, or a chip", "fewer, set k=1, or a chip", "fewer, set k=1 (B), or a chip"),
+        ("red", "blue sky", "A: red; B: blue sky"),
+        ("", "use x", "B: use x"),
+    ],
+)
+def test_texts_of_two_runs_are_joined(a: str, b: str, both: str) -> None:
+    assert joined({"A": a, "B": b}) == both
 
 
 def test_it_says_what_where_and_what_helps() -> None:
