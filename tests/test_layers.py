@@ -38,7 +38,7 @@ PARTS = {
     "verify": ("single_op", "local", "static", "faults", "replay", "verify"),
     "report": (
         "paper", "outcome", "rows", "bounds", "tables", "contract", "report", "canvases",
-        "part_words", "verdict",
+        "part_words", "sample_noun", "verdict",
         "overview", "algorithms", "measured", "chips", "json_form", "edit_choices", "build",
     ),
     "frontend": (

@@ -16,10 +16,10 @@ from graphturbo_core.report.overview.buffer import (
     kernel_columns,
     layer_edges,
     op_marks,
-    sample_noun,
 )
 from graphturbo_core.report.overview.hues import hues_of
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.sample_noun import sample_noun
 from graphturbo_core.units import format_bytes, format_seconds
 
 FIGURES = ("In flight", "LB peak, fullest core", "DRAM, one round")

@@ -8,6 +8,7 @@
 - `json_form.py`: a Report's JSON: the contract and the tables behind the app.
 - `edit_choices.py`: what can be edited at one sub-graph.
 - `part_words.py`: sub-graphs and parts of edits in words.
+- `sample_noun.py`: what one sample of the model is called.
 
 `rows/` makes tables and arrays, `bounds/` lower bounds, `canvases/` bytes for canvases, `verdict/`
 sentences, `overview/` the first screen, `algorithms/` the pictures of Algorithms 1 to 4. `paper/`

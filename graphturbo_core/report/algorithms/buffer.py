@@ -9,9 +9,9 @@ from graphturbo_core.report.algorithms.merges import merge_picture
 from graphturbo_core.report.algorithms.orders import gb_curve, order_picture
 from graphturbo_core.report.algorithms.splits import split_picture
 from graphturbo_core.report.canvases.canvas import Array, Show, pack, seconds_per_cycle
-from graphturbo_core.report.overview.buffer import sample_noun
 from graphturbo_core.report.overview.hues import hues_of, hues_of_groups
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.sample_noun import sample_noun
 from graphturbo_core.units import counted
 
 

@@ -34,6 +34,7 @@ from graphturbo_core.report.overview.lens import callout, first_window, focus_of
 from graphturbo_core.report.overview.shared_layers import layer_shares
 from graphturbo_core.report.overview.shares import cycles_by_hue
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.sample_noun import sample_noun
 from graphturbo_core.report.verdict.at_work import (
     ENGINE_KINDS,
     busy_at_work,
@@ -45,8 +46,6 @@ NO_LAYER = 0xFFFF
 """Layer of an instruction that belongs to none."""
 FULL_LINK = 255
 """What stands for the whole bandwidth of the DRAM link in `link`."""
-PICTURE_AXES = 4
-"""A model with an input of so many axes takes images; samples are then called that."""
 
 
 def overview_buffer(
@@ -100,13 +99,6 @@ def overview_buffer(
         **(extra or {}),
     }
     return pack(header, arrays)
-
-
-def sample_noun(report: Report) -> str:
-    """What one sample is called."""
-    inputs = [row["tensor"] for row in report.tables["graph_edges"] if row["source"] < 0]
-    axes = {row["tensor"]: row["axes"] for row in report.tables["tensors"]}
-    return "image" if any(axes.get(name) == PICTURE_AXES for name in inputs) else "sample"
 
 
 def _chip(report: Report) -> dict[str, object]:

@@ -43,12 +43,12 @@ def equal_text(a: Report, b: Report, equal: Report | str | None) -> str:
     if isinstance(equal, str):
         return f" ({both}; A cannot run at {cluster_batch(b):,}: {equal})"
     rates = [each.contract["throughput_per_s"] for each in (equal, b)]
-    ratio = f"{format_si(rates[1] / rates[0])}x"
+    ratio = f"{format_si(rates[1] / rates[0])}×"
     return f" ({both}; at {cluster_batch(b):,} for both it is {ratio})"
 
 
 def equal_phrase(a: Report, b: Report, equal: Report | str | None) -> str:
-    """`6.35x at a cluster batch of 16 for both`; nothing for like runs. `equal`: as above."""
+    """`6.35× at a cluster batch of 16 for both`; nothing for like runs. `equal`: as above."""
     if is_like_for_like(a, b):
         return ""
     both = f"at a cluster batch of {cluster_batch(b):,} for both"
@@ -57,4 +57,4 @@ def equal_phrase(a: Report, b: Report, equal: Report | str | None) -> str:
     if isinstance(equal, str):
         return f"A cannot run {both}: {equal}"
     rates = [each.contract["throughput_per_s"] for each in (equal, b)]
-    return f"{format_si(rates[1] / rates[0])}x {both}"
+    return f"{format_si(rates[1] / rates[0])}× {both}"

@@ -8,6 +8,7 @@ from typing import Literal
 
 from graphturbo_core.report.contract import Contract
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.sample_noun import sample_noun
 from graphturbo_core.report.verdict.alone import alone, alone_text
 from graphturbo_core.report.verdict.at_work import at_work_text, idle_text, of_all_clusters
 from graphturbo_core.report.verdict.binding_change import path_text
@@ -94,15 +95,17 @@ def _launches(contract: Contract) -> float:
 
 
 def times_text(ratio: float) -> str:
-    """A multiple: `7.95x`."""
-    return f"{format_si(ratio)}x"
+    """A multiple: `7.95×`."""
+    return f"{format_si(ratio)}×"
 
 
 MATRIX = "matrix"
+THROUGHPUT = "Throughput"
+"""Label of the figure that has what a sample is called in its unit."""
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "throughput",
-        "Throughput (samples/s)",
+        THROUGHPUT,
         "throughput",
         True,
         lambda contract: contract["throughput_per_s"],
@@ -162,7 +165,7 @@ def _row(measure: Measure, a: Report, b: Report | None) -> VerdictRow:
     is_better = None if second is None else _is_better(first, second, measure.is_higher_better)
     return VerdictRow(
         key=measure.key,
-        label=measure.label,
+        label=_label(measure, a),
         term=measure.term,
         direction="higher is better" if measure.is_higher_better else "lower is better",
         a=measure.text(first),
@@ -170,6 +173,13 @@ def _row(measure: Measure, a: Report, b: Report | None) -> VerdictRow:
         change="" if second is None else change_text(first, second),
         arrow="off" if second is None else _arrow(first, second),
         is_better=is_better,
+    )
+
+
+def _label(measure: Measure, report: Report) -> str:
+    """`Throughput (images/s)`; the other labels need no unit."""
+    return (
+        f"{THROUGHPUT} ({sample_noun(report)}s/s)" if measure.label == THROUGHPUT else measure.label
     )
 
 
@@ -191,7 +201,7 @@ def is_same(first: float, second: float) -> bool:
 
 
 def change_text(first: float, second: float) -> str:
-    """B against A: `7.95x` from a doubling on, else `+12 %`; `none in A` where A is zero."""
+    """B against A: `7.95×` from a doubling on, else `+12 %`; `none in A` where A is zero."""
     if is_same(first, second):
         return "the same"
     if not first:
@@ -256,9 +266,12 @@ def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[s
 
 
 def pair_text(a: Report, b: Report, equal: Report | str | None) -> str:
-    """Comparison of two runs by their strategies: `graphturbo@16 is 6.35x as fast as tvm@16`."""
+    """Comparison of two runs by their strategies: `graphturbo@16 is 6.35x as fast as tvm@16`.
+
+    For a terminal, which may have ASCII alone.
+    """
     names = tuple(each.contract["strategy"] for each in (a, b))
-    return f"{_outcome(a, b, names)}{equal_text(a, b, equal)}"
+    return f"{_outcome(a, b, names)}{equal_text(a, b, equal)}".replace("×", "x")
 
 
 def _outcome(a: Report, b: Report, names: Sequence[str] = "AB") -> str:

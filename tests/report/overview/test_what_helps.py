@@ -144,7 +144,7 @@ def test_the_ratio_at_equal_cluster_batches() -> None:
     a, b = report_of("tvm@2"), report_of("graphturbo@16")
     equal = report_of("tvm@16")
     ratio = b.contract["throughput_per_s"] / equal.contract["throughput_per_s"]
-    assert equal_phrase(a, b, equal) == f"{ratio:.3g}x at a cluster batch of 16 for both"
+    assert equal_phrase(a, b, equal) == f"{ratio:.3g}× at a cluster batch of 16 for both"
     assert equal_phrase(equal, b, None) == ""
     assert "is being computed" in equal_phrase(a, b, None)
     assert equal_phrase(a, b, "TOO_LARGE").endswith("for both: TOO_LARGE")

@@ -22,6 +22,7 @@ from graphturbo_core.report.verdict.verdict import (
 )
 from graphturbo_core.report.verdict.verify_text import badge_text
 from graphturbo_ui.figures.accounting import stall_figure
+from tests.report.overview.reports import report_of
 from tests.ui.synthetic import synthetic_report
 
 STALLS = {"busy": 0.0, "data": 0.0, "address": 0.0, "channel": 0.0, "barrier": 0.0, "idle": 0.0}
@@ -46,7 +47,7 @@ def stalls(**kinds: dict[str, float]) -> dict[str, dict[str, float]]:
 @pytest.mark.parametrize(
     ("first", "second", "text"),
     [
-        (100.0, 795.0, "7.95x"),
+        (100.0, 795.0, "7.95×"),
         (100.0, 112.0, "+12 %"),
         (100.0, 25.0, "-75 %"),
         (100.0, 100.4, "the same"),
@@ -63,7 +64,7 @@ def test_figures_say_which_way_is_better():
     b = with_figures(throughput_per_s=8000.0, kernels=19, rounds=1, dram_read_bytes=2**32)
     rows = {row.key: row for row in verdict_rows(a, b)}
     throughput, kernels, dram = rows["throughput"], rows["kernels"], rows["dram"]
-    assert (throughput.a, throughput.b, throughput.change) == ("1 k", "8 k", "8x")
+    assert (throughput.a, throughput.b, throughput.change) == ("1 k", "8 k", "8×")
     assert (throughput.is_better, throughput.arrow) == (True, "up")
     assert (kernels.a, kernels.b) == ("480", "19")  # 60 a round in 8 rounds
     assert (kernels.is_better, kernels.arrow) == (True, "down")
@@ -216,15 +217,15 @@ def test_unequal_cluster_batches_are_told_with_the_ratio_at_equal_ones():
     a = with_figures(throughput_per_s=1000.0, cluster_batch=2, strategy="tvm@2")
     b = with_figures(throughput_per_s=9440.0, cluster_batch=16, strategy="graphturbo@16")
     equal = with_figures(throughput_per_s=2000.0, cluster_batch=16, strategy="tvm@16")
-    head = "B is 9.44x as fast as A (cluster batches of 2 and 16; "
-    assert sentence(a, b, equal)[0].startswith(f"{head}at 16 for both it is 4.72x)")
+    head = "B is 9.44× as fast as A (cluster batches of 2 and 16; "
+    assert sentence(a, b, equal)[0].startswith(f"{head}at 16 for both it is 4.72×)")
     assert sentence(a, b)[0].startswith(f"{head}the ratio at equal ones is being computed)")
     refused = sentence(a, b, "TOO_MANY_INSTRUCTIONS")[0]
     assert refused.startswith(f"{head}A cannot run at 16: TOO_MANY_INSTRUCTIONS)")
     own = with_figures(throughput_per_s=2000.0, cluster_batch=16, strategy="tvm@16")
-    assert sentence(a, own)[0].startswith("B is 2x as fast as A")
+    assert sentence(a, own)[0].startswith("B is 2× as fast as A")
     assert "cluster batches" not in sentence(a, own)[0], "nothing but the batch differs"
-    assert sentence(equal, b)[0].startswith("B is 4.72x as fast as A")
+    assert sentence(equal, b)[0].startswith("B is 4.72× as fast as A")
     assert "cluster batches" not in sentence(equal, b)[0]
     assert pair_text(a, b, equal) == (
         "graphturbo@16 is 9.44x as fast as tvm@2 (cluster batches of 2 and 16; at 16 for both it "
@@ -265,7 +266,7 @@ def test_the_sentence_names_what_changed():
     )
     outcome, _ = sentence(a, b)
     assert outcome == (
-        "B is 7.95x as fast as A: it moves 1 GiB over DRAM instead of 4 GiB (3 GiB less for "
+        "B is 7.95× as fast as A: it moves 1 GiB over DRAM instead of 4 GiB (3 GiB less for "
         "activations passed from kernel to kernel), launches 19 kernels instead of 480, has two "
         "or more layers in flight 17 % of the time instead of 0 %."
     )
@@ -273,7 +274,7 @@ def test_the_sentence_names_what_changed():
 
 def test_a_loser_is_called_one():
     outcome, _ = sentence(with_figures(throughput_per_s=100.0), with_figures(throughput_per_s=40.0))
-    assert outcome == "B reaches 0.4x of A's throughput."
+    assert outcome == "B reaches 0.4× of A's throughput."
 
 
 def test_what_speaks_against_the_outcome_is_no_reason_for_it():
@@ -283,11 +284,11 @@ def test_what_speaks_against_the_outcome_is_no_reason_for_it():
     overlap = "has two or more layers in flight 50 % of the time instead of 0 %"
     won, _ = sentence(with_figures(**few, **slow), with_figures(**many, **fast))
     assert won == (
-        f"B is 2x as fast as A: it {overlap}, although it launches 20 kernels instead of 10."
+        f"B is 2× as fast as A: it {overlap}, although it launches 20 kernels instead of 10."
     )
     lost, _ = sentence(with_figures(**few, **fast), with_figures(**many, **slow))
     assert lost == (
-        "B reaches 0.5x of A's throughput: it launches 20 kernels instead of 10, although it "
+        "B reaches 0.5× of A's throughput: it launches 20 kernels instead of 10, although it "
         f"{overlap}."
     )
     tied, _ = sentence(with_figures(**few, **slow), with_figures(**many, **slow))
@@ -351,3 +352,9 @@ def test_differences_besides_the_strategy():
 )
 def test_verification(verify: dict[str, bool], text: str):
     assert badge_text(with_figures(verify=verify)) == text
+
+
+def test_throughput_is_of_what_the_model_takes() -> None:
+    """ResNet takes images, a language model samples: as the first screen names them."""
+    assert verdict_rows(report_of("tvm@2"), None)[0].label == "Throughput (images/s)"
+    assert verdict_rows(with_figures(), None)[0].label == "Throughput (samples/s)"

@@ -42,7 +42,7 @@ def test_both_runs_are_compared(app: AppTest):
     app.run()
     assert not app.exception
     assert [metric.label for metric in app.metric] == [
-        "Throughput (samples/s)",
+        "Throughput (images/s)",
         "Latency",
         "Kernels launched",
         "DRAM traffic",
