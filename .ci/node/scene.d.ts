@@ -7,6 +7,7 @@ type Kind = "matrix" | "vector" | "move" | "dma";
 interface Group {
   name: string;
   title: string;
+  called: string;
   is_via_dram: boolean;
   layers: number[];
   shares: number[];

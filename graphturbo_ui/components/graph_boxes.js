@@ -7,12 +7,14 @@ export function readGraphs({ header, arrays }) {
     for (const name of ["rank", "op_group", "op_layer", "op_origin", "x", "source", "target", "edge_bytes"]) {
       own[name] = arrays[`${number}.${name}`];
     }
-    const members = run.groups.map(() => []);
+    const named = header.group_names?.[number];
+    const groups = run.groups.map((box, g) => ({ ...box, name: named?.[g] ?? box.name }));
+    const members = groups.map(() => []);
     own.op_group.forEach((group, op) => members[group]?.push(op));
     members.forEach((ops) => ops.sort((a, b) => own.rank[a] - own.rank[b] || own.x[a] - own.x[b] || a - b));
     const group = own.op_group;
     return {
-      ...run, ...own, group, arrays: own, members,
+      ...run, ...own, group, groups, arrays: own, members,
       hues: { layers: header.hues.of_layer, groups: header.hues.of_group[number] },
       name: (header.names || "AB")[number],
       identity: `${run.title}|${run.ops.length}|${run.groups.length}`,
@@ -67,7 +69,7 @@ export function describeGraph(runs, { pane, group, op }) {
   const home = (other) => {
     const own = other === run ? [op] : opsFrom(other, run.op_origin[op]);
     const homes = [...new Set(own.map((o) => other.group[o]))];
-    return `${other.name}: ${homes.map((g) => `sub-graph ${g + 1} (${other.groups[g].name})`).join(", ")}`;
+    return `${other.name}: ${homes.map((g) => other.groups[g].name).join(", ")}`;
   };
   if (op !== undefined) {
     const homes = runs.filter((other) => other === run || opsFrom(other, run.op_origin[op]).length).map(home);
@@ -75,7 +77,7 @@ export function describeGraph(runs, { pane, group, op }) {
   }
   const types = ops.slice(0, 8).map((o) => run.op_types[o]).join(", ");
   return [
-    `${run.name}: sub-graph ${group + 1} of ${run.groups.length} (${name})`,
+    `${run.name}: ${name}, sub-graph ${group + 1} of ${run.groups.length}`,
     `${ops.length} op${ops.length === 1 ? "" : "s"} in ${pieces} piece${pieces === 1 ? "" : "s"}`,
     types + (ops.length > 8 ? " …" : ""),
   ];

@@ -14,7 +14,7 @@ export function readRuns({ header, arrays }) {
       if (name.startsWith(`${number}.`)) own[name.slice(2)] = arrays[name];
     }
     const hues = { layers: header.hues.of_layer, groups: header.hues.of_group[number] };
-    return { ...run, arrays: own, hues, name: (header.names || "AB")[number] };
+    return { ...run, groups: header.group_names?.[number] ?? run.groups, arrays: own, hues, name: (header.names || "AB")[number] };
   });
 }
 

@@ -10,6 +10,7 @@ from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from graphturbo_core.report.overview.buffer import overview_buffer
+from graphturbo_core.report.overview.group_names import names_of_groups
 from graphturbo_core.report.overview.hues import hues_of, hues_of_groups
 from graphturbo_core.report.report import Report
 from graphturbo_ui.figures.buffers import address_summary
@@ -81,6 +82,7 @@ def _extra(label: str, names: str, reports: Sequence[Report]) -> dict[str, objec
     return {
         "label": label,
         "names": names,
+        "group_names": [[*map(safe_text, own)] for own in names_of_groups(*reports)],
         "hues": {
             "titles": [safe_text(title) for title in hues.titles],
             "of_layer": hues.of_layer,

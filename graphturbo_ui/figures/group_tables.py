@@ -7,6 +7,7 @@ from typing import Literal
 
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.contract import split_axes
+from graphturbo_core.report.overview.group_names import names_of_groups
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.graph_rows import shapes_text
 from graphturbo_core.report.rows.group_rows import GroupRow
@@ -29,7 +30,7 @@ def group_table(*reports: Report, names: str = BOTH) -> Table:
     return [
         {
             "run": name,
-            "sub-graph": safe_text(row["name"]),
+            "sub-graph": safe_text(called),
             "layers": row["layers"],
             "ops": row["ops"],
             "split axis": split_axes(listed),
@@ -41,8 +42,10 @@ def group_table(*reports: Report, names: str = BOTH) -> Table:
             "why merged": safe_text(row["why"]),
             "why not further": safe_text(row["why_not"]),
         }
-        for name, report in zip(names, reports, strict=False)
-        for row, listed in zip(report.tables["groups"], report.contract["groups"], strict=True)
+        for name, report, own in zip(names, reports, names_of_groups(*reports), strict=False)
+        for row, listed, called in zip(
+            report.tables["groups"], report.contract["groups"], own, strict=True
+        )
     ]
 
 
@@ -87,13 +90,24 @@ def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapp
     if report is None or selected.index >= len(report.tables[TABLES[selected.kind]]):
         return "", {}
     if selected.kind == "group":
-        name = report.tables["groups"][selected.index]["name"]
-        return f"Sub-graph {name} of {selected.run}", group_facts(report, selected.index)
+        return group_title(selected, reports), group_facts(report, selected.index)
     if selected.kind == "op":
         row = report.tables["graph_nodes"][selected.index]
         return f"{row['op_type']} {row['op']}", op_facts(selected, reports)
     layer = report.tables["layers"][selected.index]
     return f"Layer {layer['name']}", layer_facts(selected, reports)
+
+
+def group_title(selected: Selection, reports: Mapping[str, Report]) -> str:
+    """`Sub-graph stage 1 of B (g2)`: the key is for plan edits."""
+    name = _names(reports)[selected.run][selected.index]
+    key = reports[selected.run].tables["groups"][selected.index]["name"]
+    return f"Sub-graph {name} of {selected.run} ({key})"
+
+
+def _names(reports: Mapping[str, Report]) -> dict[str, list[str]]:
+    """Names of the sub-graphs of each run, which stand in the page's order."""
+    return dict(zip(reports, names_of_groups(*reports.values()), strict=True))
 
 
 def group_facts(report: Report, group: int) -> Mapping[str, str]:
@@ -170,20 +184,21 @@ def layer_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[s
 
 def _homes(selected: Selection, reports: Mapping[str, Report]) -> dict[str, str]:
     """The sub-graphs, in every run, of the ops that are selected."""
+    called = _names(reports)
     return {
         f"sub-graph in {name}": "; ".join(
-            dict.fromkeys(_home(reports[name], op) for op in sorted(ops))
+            dict.fromkeys(_home(reports[name], op, called[name]) for op in sorted(ops))
         )
         or "none"
         for name, ops in selected_in(selected, reports).items()
     }
 
 
-def _home(report: Report, op: int) -> str:
+def _home(report: Report, op: int, names: Sequence[str]) -> str:
     """The sub-graph of an op and how that is cut."""
     group = report.tables["groups"][report.tables["graph_nodes"][op]["group"]]
     size = f"{counted(group['ops'], 'op')}"
-    return f"{group['name']}: {size} in {counted(group['pieces'], 'piece')}"
+    return f"{names[group['index']]}: {size} in {counted(group['pieces'], 'piece')}"
 
 
 def graph_summary(*reports: Report, names: str = BOTH) -> str:

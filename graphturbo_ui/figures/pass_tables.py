@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Literal
 
+from graphturbo_core.report.overview.group_names import in_words, words_of
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import counted, format_bytes, format_count
 from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, step_rows
@@ -82,7 +83,7 @@ def split_table(*reports: Report, names: str = BOTH) -> Table:
         {
             "run": name,
             "part": row["part"],
-            "name": safe_text(row["name"]),
+            "name": safe_text(in_words(row["name"], words if row["part"] != "layer" else {})),
             "axis": row["axis"],
             "split": "taken" if row["taken"] else "possible" if row["possible"] else "no",
             "pieces": row["pieces"] or None,
@@ -91,7 +92,7 @@ def split_table(*reports: Report, names: str = BOTH) -> Table:
             "peak unsplit": format_bytes(row["whole_peak_bytes"]),
             "limit": format_bytes(row["capacity_bytes"]),
         }
-        for name, report in zip(names, reports, strict=False)
+        for name, report, words in zip(names, reports, words_of(*reports), strict=False)
         for row in islice(report.tables["splits"], MAX_ROWS // len(reports))
     ]
 
@@ -104,11 +105,13 @@ def decision_table(*reports: Report, names: str = BOTH) -> Table:
             "number": row["index"] + 1,
             "step": safe_text(row["step"]),
             "answer": "yes" if row["taken"] else "no",
-            "what": safe_text(row["subject"]),
+            "what": safe_text(
+                in_words(row["subject"], words) if row["step"] == FIT else row["subject"]
+            ),
             "numbers": safe_text(row["numbers"], max_length=400),
             "rule": safe_text(row["rule"], max_length=400),
         }
-        for name, report in zip(names, reports, strict=False)
+        for name, report, words in zip(names, reports, words_of(*reports), strict=False)
         for row in islice(report.tables["decisions"], MAX_ROWS // len(reports))
     ]
 
@@ -119,10 +122,10 @@ def ready_table(*reports: Report, names: str = BOTH) -> Table:
         {
             "run": name,
             "step": row["index"] + 1,
-            "runs": safe_text(row["run"]),
-            "ready after it": safe_text(row["ready"], max_length=1000),
+            "runs": safe_text(in_words(row["run"], words)),
+            "ready after it": safe_text(in_words(row["ready"], words), max_length=1000),
         }
-        for name, report in zip(names, reports, strict=False)
+        for name, report, words in zip(names, reports, words_of(*reports), strict=False)
         for row in islice(report.tables["ready"], MAX_ROWS // len(reports))
     ]
 
@@ -132,18 +135,20 @@ def binding_table(*reports: Report, names: str = BOTH) -> Table:
     return [
         {
             "run": name,
-            "kernel": safe_text(row["kernel"]),
+            "kernel": safe_text(in_words(row["kernel"], words)),
             "tensor": safe_text(row["tensor"]),
             "op": safe_text(row["op"]),
             "cores": safe_text(row["binding"], max_length=400),
             "axes": row["axes"],
             "memory": row["scope"] or "its loop nest",
         }
-        for name, report in zip(names, reports, strict=False)
+        for name, report, words in zip(names, reports, words_of(*reports), strict=False)
         for row in islice(report.tables["bindings"], MAX_ROWS // len(reports))
     ]
 
 
+FIT = "fit"
+"""Step of the decisions that are about a sub-graph by its key."""
 Listed = Literal["splits", "decisions", "ready", "bindings"]
 TABLES: Mapping[str, tuple[Listed, Callable[..., Table]]] = {
     "splits": ("splits", split_table),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from graphturbo_core.report.overview.group_names import in_words, words_of
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.run_rows import RoundSizeRow
 from graphturbo_core.report.verdict.verify_text import outputs
@@ -118,8 +119,8 @@ def _scientific(number: float | None) -> str:
 def notes(*reports: Report, names: str = BOTH) -> list[str]:
     """Every note of the runs once, with whose it is."""
     owners: dict[str, str] = {}
-    for name, report in zip(names, reports, strict=False):
-        for note in report.contract["notes"]:
+    for name, report, words in zip(names, reports, words_of(*reports), strict=False):
+        for note in (in_words(text, words) for text in report.contract["notes"]):
             owners[note] = f"{owners[note]} and {name}" if note in owners else name
     return [f"{owner}: {note}" for note, owner in owners.items()]
 

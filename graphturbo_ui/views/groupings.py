@@ -9,7 +9,13 @@ from graphturbo_core.export.group_dot import group_dot_text
 from graphturbo_ui.charts import text_colour
 from graphturbo_ui.components.graph import GRAPH
 from graphturbo_ui.figures.canvases import graph_bytes
-from graphturbo_ui.figures.group_tables import facts, graph_summary, group_selections, group_table
+from graphturbo_ui.figures.group_tables import (
+    facts,
+    graph_summary,
+    group_selections,
+    group_table,
+    group_title,
+)
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.session import state
@@ -59,9 +65,9 @@ def _drawing(runs: Runs, selected: Selection | None) -> None:
     report = runs[selected.run].report
     if selected.index >= len(report.tables["groups"]):
         return
-    name = safe_text(report.tables["groups"][selected.index]["name"], Sink.MARKDOWN)
+    title = group_title(selected, {name: run.report for name, run in runs.items()})
     with st.expander(
-        f"Drawing of {name} of {selected.run}", on_change="rerun", key="drawing"
+        f"Drawing of {safe_text(title, Sink.MARKDOWN)}", on_change="rerun", key="drawing"
     ) as box:
         if not box.open:
             return

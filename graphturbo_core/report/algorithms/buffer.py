@@ -9,6 +9,7 @@ from graphturbo_core.report.algorithms.merges import merge_picture
 from graphturbo_core.report.algorithms.orders import gb_curve, order_picture
 from graphturbo_core.report.algorithms.splits import split_picture
 from graphturbo_core.report.canvases.canvas import Array, Show, pack, seconds_per_cycle
+from graphturbo_core.report.overview.group_names import names_of_groups
 from graphturbo_core.report.overview.hues import hues_of, hues_of_groups
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.sample_noun import sample_noun
@@ -24,10 +25,11 @@ def algorithms_buffer(
     """
     a, b = reports[0], reports[-1]
     hues = hues_of(a, b)
+    names = names_of_groups(*reports)
     runs, arrays = [], {}
     for number, report in enumerate(reports):
         own = hues.of_group if report is b else hues_of_groups(report, hues)
-        runs.append(_run(report, own, show))
+        runs.append({**_run(report, own, show), "groups": _groups(report, names[number], show)})
         arrays.update({f"{number}.{name}": array for name, array in _curves(report).items()})
     chip = {row["key"]: row["value"] for row in b.tables["chip"]}
     header = {
@@ -60,16 +62,19 @@ def _run(report: Report, hue_of: Sequence[int], show: Show) -> dict[str, object]
         "strategy": show(report.contract["strategy"]),
         "samples": report.contract["cluster_batch"],
         "seconds_per_cycle": seconds_per_cycle(report),
-        "groups": [
-            {"name": show(row["name"]), "pieces": row["pieces"], "layers": row["layers"]}
-            for row in report.tables["groups"]
-        ],
         "hue_of_group": list(hue_of),
         "missing": {
             name: show(_missing(name, report)) for name, own in pictures.items() if own is None
         },
         **pictures,
     }
+
+
+def _groups(report: Report, names: Sequence[str], show: Show) -> list[dict[str, object]]:
+    return [
+        {"name": show(name), "pieces": row["pieces"], "layers": row["layers"]}
+        for row, name in zip(report.tables["groups"], names, strict=True)
+    ]
 
 
 def _missing(name: str, report: Report) -> str:

@@ -22,6 +22,7 @@ from graphturbo_core.report.canvases.canvas import (
 )
 from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.overview.blocks import blocks
+from graphturbo_core.report.overview.group_names import names_of_groups
 from graphturbo_core.report.overview.headline import dram_bytes, headline
 from graphturbo_core.report.overview.hues import (
     HUES,
@@ -59,10 +60,16 @@ def overview_buffer(
     hues = hues_of(a, b)
     focus = focus_of(a, b, hues)
     titles = titles_of_groups(b, hues)
+    names = names_of_groups(*reports)
     runs, arrays = [], {}
     for number, report in enumerate(reports):
         header, own = _run(report, hues, show)
-        header["groups"] = _groups(report, titles if report is b else (), show)
+        header["groups"] = [
+            {**group, "called": show(name)}
+            for group, name in zip(
+                _groups(report, titles if report is b else (), show), names[number], strict=True
+            )
+        ]
         runs.append(header)
         arrays.update({f"{number}.{name}": array for name, array in own.items()})
     header = {

@@ -3,6 +3,7 @@
 import { hueFill, hueInk } from "../overview/draw.js";
 import { countText } from "../overview/words.js";
 import { changedCores, divisionOf, squaresIn } from "./bindings.js";
+import { kernelNumberText, kernelText } from "./order_steps.js";
 import { axisName, windowAround } from "./splits.js";
 
 const HUES = 5;
@@ -71,12 +72,12 @@ function drawKernels(pen, run, kernel, width) {
   pen.text(0, 13, `Kernels in order of running${range}`);
   const unit = Math.min(64, (width - 8) / (end - first));
   for (let at = first; at < end; at += 1) {
-    const { group, name } = kernels[at];
+    const { group } = kernels[at];
     const hue = run.hue_of_group[group];
     const x = 3 + (at - first) * unit;
     const box = pen.rect(x, 24, Math.max(0.7, unit - (unit > 4 ? 2 : 0.5)), 24, hueFill(hue, HUES), { rx: unit > 10 ? 3 : 0 });
     box.dataset.kernel = at;
-    const text = [name, name.split("/").at(-1)].find((own) => pen.width(own, 12, 600) < unit - 5);
+    const text = [kernelText(run, kernels[at]), kernelNumberText(run, kernels[at])].find((own) => pen.width(own, 12, 600) < unit - 5);
     if (text) pen.text(x + (unit - 2) / 2, 40.5, text, { size: 12, weight: 600, anchor: "middle", fill: hueInk(hue, HUES), "pointer-events": "none" });
     if (at === kernel) pen.rect(x - 2.5, 21.5, unit + 3, 29, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 5 });
   }
@@ -168,7 +169,7 @@ function told(scene, run, { row, division, kernel, changed, before }) {
       : changed.length ? `${countText(changed.length, "core")} ${changed.length > 1 ? "compute" : "computes"} another part than of the tensor before (framed).` : "Every core keeps its part of the tensor before.";
   const list = run.bind.texts[text];
   const facts = [
-    ["Kernel", run.bind.kernels[kernel].name, "strong"],
+    ["Kernel", kernelText(run, run.bind.kernels[kernel]), "strong"],
     ["Op", op],
     ["Tensor", tensor, "plain"],
     ["Divided along", cutsText(scene, division, rank, "long")],

@@ -3,12 +3,13 @@
 import { hueFill, hueInk, hueText } from "../overview/draw.js";
 import { countText, sizeText } from "../overview/words.js";
 import { drawGbCurve } from "./gb_curve.js";
-import { kernelsByGroup, listLengths, pieceOf, readyAt } from "./order_steps.js";
+import { kernelNumberText, kernelsByGroup, kernelText, listLengths, pieceOf, readyAt, shortName } from "./order_steps.js";
 import { windowAround } from "./splits.js";
 
 const HUES = 5;
 const ROWS = 9; // sub-graphs at once
 const ENTRIES = 11; // of the ready list at once
+const ENTRY = 140; // pixels of an entry of the list
 const TOP = 30;
 const ROW = 34;
 const CHIP = 24;
@@ -58,10 +59,12 @@ function drawGrid(pen, scene, run, now, { first, end, width }) {
   for (let group = first; group < end; group += 1) {
     const y = TOP + (group - first) * ROW;
     const hue = run.hue_of_group[group];
-    const name = run.groups[group].name;
+    const full = run.groups[group].name;
+    const name = pen.fit([full, shortName(full)], LABELS - 8, 14, 650);
     pen.text(0, y + 19, name, { size: 14, weight: 650, fill: hueText(hue, HUES) });
     const used = pen.width(name, 14, 650) + 7;
-    pen.text(used, y + 19, pen.fit([scene.hues.titles[hue] ?? ""], LABELS - used - 8, 13), { size: 13 });
+    const title = scene.hues.titles[hue] ?? "";
+    if (!full.startsWith(title)) pen.text(used, y + 19, pen.fit([title], LABELS - used - 8, 13), { size: 13 });
     const cells = byGroup[group];
     const unit = Math.min(62, (width - LABELS) / Math.max(1, cells.length));
     cells.forEach((kernel, n) => {
@@ -107,12 +110,12 @@ function drawList(pen, run, now, { x, width }) {
     const y = TOP + n * CHIP;
     const hue = run.hue_of_group[order.kernels[kernel].group];
     const isChosen = kernel === now.run;
-    pen.rect(x, y, 78, CHIP - 4, isChosen ? hueFill(hue, HUES) : "var(--track)", { rx: 4 });
+    pen.rect(x, y, ENTRY, CHIP - 4, isChosen ? hueFill(hue, HUES) : "var(--track)", { rx: 4 });
     if (!isChosen) pen.rect(x, y, 5, CHIP - 4, hueFill(hue, HUES), { rx: 2 });
-    else pen.rect(x - 3, y - 3, 84, CHIP + 2, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 6 });
-    pen.text(x + 13, y + 14.5, pen.fit([order.kernels[kernel].name], 62, 12.5, 600), { weight: 600, fill: isChosen ? hueInk(hue, HUES) : "var(--ink)" });
+    else pen.rect(x - 3, y - 3, ENTRY + 6, CHIP + 2, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 6 });
+    pen.text(x + 13, y + 14.5, pen.fit([kernelText(run, order.kernels[kernel]), kernelNumberText(run, order.kernels[kernel])], ENTRY - 16, 12.5, 600), { weight: 600, fill: isChosen ? hueInk(hue, HUES) : "var(--ink)" });
     const words = isChosen ? "▸ runs: first with all inputs" : skipped.has(kernel) ? "waits for a producer" : "";
-    if (words) pen.text(x + 90, y + 14.5, pen.fit([words], width - 92, 12.5, isChosen ? 650 : 400), { weight: isChosen ? 650 : 400, fill: isChosen ? "var(--ink)" : "var(--ink2)" });
+    if (words) pen.text(x + ENTRY + 12, y + 14.5, pen.fit([words], width - ENTRY - 14, 12.5, isChosen ? 650 : 400), { weight: isChosen ? 650 : 400, fill: isChosen ? "var(--ink)" : "var(--ink2)" });
   });
   const more = stack.length - from - ENTRIES;
   const text = [from ? `${from} above` : "", more > 0 ? `${more} more below` : ""].filter(Boolean).join(", ");
@@ -121,7 +124,7 @@ function drawList(pen, run, now, { x, width }) {
 
 function told(run, now, step) {
   const { order } = run;
-  const name = (kernel) => order.kernels[kernel].name;
+  const name = (kernel) => kernelText(run, order.kernels[kernel]);
   const own = order.kernels[now.run];
   const gb = order.capacity_bytes ? [
     ["Bytes in GB while it runs", `at most ${sizeText(own.gb_peak_bytes)} of ${sizeText(order.capacity_bytes, true)}`],
@@ -132,13 +135,13 @@ function told(run, now, step) {
     ? `The ${which} entry whose producers are all done. ${countText(now.skipped.length, "entry").replace("entrys", "entries")} above it ${now.skipped.length > 1 ? "wait" : "waits"} for a producer.`
     : `The ${which} entry, and its producers are all done.`;
   const facts = [
-    ["Runs", own.name, "strong"],
+    ["Runs", name(now.run), "strong"],
     ["Why", why, "plain"],
     ["Enters the list", namesText(now.entered.map(name)) || "nothing", now.entered.length ? "" : "plain"],
     ...gb,
     ["Done before", `${now.done.size} of ${order.steps.length}`],
   ];
-  const said = `Step ${step + 1}: ${own.name} runs. ${why} ${gb.map(([label, text]) => `${label}: ${text}.`).join(" ")}`;
+  const said = `Step ${step + 1}: ${name(now.run)} runs. ${why} ${gb.map(([label, text]) => `${label}: ${text}.`).join(" ")}`;
   return { facts, said };
 }
 

@@ -2,6 +2,7 @@
 
 import { hueFill, hueInk, hueText } from "../overview/draw.js";
 import { countText, sizeText } from "../overview/words.js";
+import { shortName } from "./order_steps.js";
 import { axisName, cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "./splits.js";
 
 const BANDS = 9; // sub-graphs at once
@@ -71,9 +72,14 @@ export const splitPanel = {
   },
 };
 
-/** `g2`, or `g3 and 11 like it`. */
+/** `stage 1`, or `attention (layers 4–14) and 11 equal ones`. */
 function namesOf(run, part) {
-  return part.groups.length > 1 ? `${part.name} and ${part.groups.length - 1} like it` : part.name;
+  const name = nameOf(run, part);
+  return part.groups.length > 1 ? `${name} and ${countText(part.groups.length - 1, "equal one")}` : name;
+}
+
+function nameOf(run, part) {
+  return run.groups[part.groups[0]].name;
 }
 
 function hueOf(run, part) {
@@ -100,9 +106,13 @@ function drawLabel(pen, scene, run, part, y, height) {
   const hue = hueOf(run, part);
   const title = scene.hues.titles[hue] ?? "";
   const middle = y + height / 2;
-  const name = pen.fit([part.groups.length > 1 ? `${part.name} ×${part.groups.length}` : part.name], 80, 14, 650);
+  const full = nameOf(run, part);
+  const count = part.groups.length > 1 ? ` ×${part.groups.length}` : "";
+  const name = pen.fit([`${count ? shortName(full) : full}${count}`, `${shortName(full)}${count}`], LABELS - 8, 14, 650);
   pen.text(0, middle - 3, name, { size: 14, weight: 650, fill: hueText(hue, HUES) });
-  pen.text(pen.width(name, 14, 650) + 7, middle - 3, pen.fit([title], LABELS - 20 - pen.width(name, 14, 650), 13), { size: 13 });
+  if (!full.startsWith(title)) {
+    pen.text(pen.width(name, 14, 650) + 7, middle - 3, pen.fit([title], LABELS - 20 - pen.width(name, 14, 650), 13), { size: 13 });
+  }
   pen.text(0, middle + 13, piecesText(scene, run, part), { size: 12.5 });
 }
 
@@ -149,7 +159,7 @@ function drawBar(pen, run, part, { x, y, scale, height, limit }) {
   const isOver = part.pieces === 1 && x + whole > limit;
   const text = part.pieces > 1 ? `${sizeText(part.whole_bytes)} → ${sizeText(part.piece_bytes)}` : `${sizeText(part.whole_bytes)}${isOver ? ": no cut fits" : ""}`;
   pen.text(rightOf(pen, x, whole, limit, text, 12.5), y + height / 2 + 4.5, text, { weight: 600, fill: "var(--ink)" });
-  return { group: part.name, whole: part.whole_bytes, piece: part.piece_bytes, pieces: part.pieces };
+  return { group: nameOf(run, part), whole: part.whole_bytes, piece: part.piece_bytes, pieces: part.pieces };
 }
 
 /** Where a text beside a bar begins: right of the bar, and not across the line of the capacity. */

@@ -296,17 +296,12 @@ export function refusedTexts(run, number, refused, isCut) {
 }
 
 /**
- * The sub-graph of a layer by its title; with its layers where several have that title.
+ * The sub-graph of a layer by its name, which no other one has.
  *
  * @param {Run} run
  */
 export function layerTitle(run, layer) {
-  const group = run.groups[run.groupOfLayer[layer]];
-  if (!group) return `layer ${layer + 1}`;
-  const { title, layers } = group;
-  if (run.groups.filter((other) => other.title === title).length === 1) return title;
-  const [first, last] = [layers[0] + 1, layers.at(-1) + 1];
-  return `${title} (${first === last ? `layer ${first}` : `layers ${first}–${last}`})`;
+  return run.groups[run.groupOfLayer[layer]]?.called ?? `layer ${layer + 1}`;
 }
 
 /** @param {Scene} scene */

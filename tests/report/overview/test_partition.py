@@ -148,7 +148,7 @@ def reasons_of(layers: str, decisions: list[Decision]) -> list[dict[str, Any]]:
     plan = SimpleNamespace(
         strategy="made",
         layers=[SimpleNamespace(index=n, name=name, ops=[name]) for n, name in enumerate(layers)],
-        groups=[SimpleNamespace(layers=[n], ops=[name], name=f"g{n}") for n, name in enumerate(layers)],
+        groups=[SimpleNamespace(layers=[n], ops=[own], name=f"g{n}") for n, own in enumerate(layers)],
         decisions=decisions,
         layer_of_op={},
     )  # fmt: skip

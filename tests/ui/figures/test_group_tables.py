@@ -23,7 +23,7 @@ REPORTS = {"A": FINE, "B": COARSE}
 
 def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
     title, told = facts(Selection("B", "group", 1), REPORTS)
-    assert title == "Sub-graph g2 of B"
+    assert title == "Sub-graph stage 1 (2) of B (g2)"
     assert told == {
         "ops": "6 of 2 layers: 2 Conv, 2 Relu, 2 Add",
         "split (Algorithm 1)": "8 pieces along axis 0, carried by 6 of 6 ops",
@@ -101,15 +101,15 @@ def test_a_clicked_op_tells_its_sub_graph_in_both_runs():
         "weights": "64x64x3x3",
         "attributes": "kernel_shape 3, 3",
         "layer": "layer2 (Conv+Relu+Add)",
-        "sub-graph in A": "g3: 3 ops in 1 piece",
-        "sub-graph in B": "g2: 6 ops in 8 pieces",
+        "sub-graph in A": "layer 3: 3 ops in 1 piece",
+        "sub-graph in B": "stage 1 (2): 6 ops in 8 pieces",
     }
 
 
 def test_a_layer_that_another_view_selects_is_told_of():
     title, told = facts(Selection("A", "layer", 1), REPORTS)
     assert title == "Layer layer1"
-    assert told["sub-graph in B"] == "g1: 6 ops in 8 pieces"
+    assert told["sub-graph in B"] == "stage 1 (1): 6 ops in 8 pieces"
 
 
 def test_what_is_not_there_has_no_facts():
@@ -120,7 +120,8 @@ def test_what_is_not_there_has_no_facts():
 def test_rows_stand_for_the_sub_graphs_of_both_runs():
     rows = group_table(FINE, COARSE)
     assert [(row["run"], row["sub-graph"]) for row in rows] == [
-        ("A", "g1"), ("A", "g2"), ("A", "g3"), ("A", "g4"), ("B", "g1"), ("B", "g2"),
+        *(("A", f"layer {number}") for number in range(1, 5)), ("B", "stage 1 (1)"),
+        ("B", "stage 1 (2)"),
     ]  # fmt: skip
     assert group_selections(FINE) == group_selections(FINE, COARSE)[:4]
     targets = group_selections(FINE, COARSE)

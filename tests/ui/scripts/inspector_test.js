@@ -24,7 +24,7 @@ export default function () {
       equal(text({ how: "joined", groups: 1, pieces: 1, along: "", cuts: [], more_cycles: -5 }), "one with its neighbour: no slower");
     },
     "a refusal of several parts is about none of them alone": () => {
-      const run = { groups: [{ title: "stage 1", layers: [0], pieces: 4 }, { title: "stage 2", layers: [1], pieces: 2 }], groupOfLayer: [0, 1] };
+      const run = { groups: [{ called: "stage 1", layers: [0], pieces: 4 }, { called: "stage 2", layers: [1], pieces: 2 }], groupOfLayer: [0, 1] };
       const texts = (parts, isCut = false) => refusedTexts(run, 0, [{ cause: "refetch", rule: "", fewest_pieces: 2, most_pieces: 4, other_layer: 1, other_parts: parts }], isCut);
       equal(texts(1), ["stage 2 would be cut into 4, not 2"]);
       equal(texts(1, true), ["stage 2 into 4, not 2"]);
