@@ -3,10 +3,12 @@
 import { fitted, fittedTail, hueEntries, inkOn } from "./canvas_kit.js";
 import { drawEdges, drawShapes, MIN_TEXT } from "./graph_edges.js";
 import { HEAD, STRIP } from "./graph_plane.js";
+import { shorterNames } from "./group_names.js";
 
 export const MAX_TOLD = 300;
 const NAME_ROOM = 60;
 const MIN_TYPES = 80;
+const LETTER = 6; // pixels, of a letter as wide as most
 const BAND = 12; // width of the hues at the edge of a sub-graph that has several
 
 /** Draws one frame of a GraphView; `told` is what the frame shows, for the scene. */
@@ -124,7 +126,9 @@ export class GraphPainter {
     const pieces = group.pieces > 1 ? ` ×${group.pieces}` : "";
     const ops = run.members[g];
     const types = ops.length <= 4 ? ops.map((op) => run.op_types[op]).join(" + ") : `${ops.length} ops`;
-    const text = box.w < MIN_TYPES ? `${group.name}${pieces}` : `${group.name}${pieces} · ${types}`;
+    const names = shorterNames(group.name).map((name) => `${name}${pieces}`);
+    const room = box.w - (colour ? 10 : BAND + 9);
+    const text = box.w < MIN_TYPES ? firstThatFits(names, room) : `${names[0]} · ${types}`;
     const left = colour ? 5 : BAND + 4;
     this.write(text, "", { ...box, x: box.x + left, w: box.w - left - 5 }, colour);
   }
@@ -136,7 +140,7 @@ export class GraphPainter {
     const height = Math.min(box.y + box.h, plane.height) - top;
     if (height < MIN_TEXT - 2) return;
     pen.font = `600 11px ${theme.font}`;
-    const text = this.fit(name, "", NAME_ROOM);
+    const text = this.fit(firstThatFits(shorterNames(name), NAME_ROOM), "", NAME_ROOM);
     const width = pen.measureText(text).width;
     const y = top + Math.min(7, height / 2);
     pen.fillStyle = theme.background;
@@ -280,4 +284,9 @@ export function showGraphLegend(place, hues, theme) {
     entry.append(text);
     return entry;
   }));
+}
+
+/** The first of some texts that fits by its letters, or the last. */
+function firstThatFits(texts, room) {
+  return texts.find((text) => text.length * LETTER <= room) ?? texts.at(-1);
 }

@@ -3,7 +3,7 @@
 import { hueFill, hueInk } from "../overview/draw.js";
 import { countText } from "../overview/words.js";
 import { changedCores, divisionOf, squaresIn } from "./bindings.js";
-import { kernelNumberText, kernelText } from "./order_steps.js";
+import { kernelText, pieceOf } from "./order_steps.js";
 import { axisName, windowAround } from "./splits.js";
 
 const HUES = 5;
@@ -77,7 +77,7 @@ function drawKernels(pen, run, kernel, width) {
     const x = 3 + (at - first) * unit;
     const box = pen.rect(x, 24, Math.max(0.7, unit - (unit > 4 ? 2 : 0.5)), 24, hueFill(hue, HUES), { rx: unit > 10 ? 3 : 0 });
     box.dataset.kernel = at;
-    const text = [kernelText(run, kernels[at]), kernelNumberText(run, kernels[at])].find((own) => pen.width(own, 12, 600) < unit - 5);
+    const text = [kernelText(run, kernels[at]), pieceOf(kernels[at].name)].find((own) => pen.width(own, 12, 600) < unit - 5);
     if (text) pen.text(x + (unit - 2) / 2, 40.5, text, { size: 12, weight: 600, anchor: "middle", fill: hueInk(hue, HUES), "pointer-events": "none" });
     if (at === kernel) pen.rect(x - 2.5, 21.5, unit + 3, 29, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 5 });
   }

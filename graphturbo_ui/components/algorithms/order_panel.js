@@ -1,19 +1,20 @@
 // Panel 3: pieces of each sub-graph by state, the ready list as a stack, the bytes in GB below.
 
+import { shorterNames } from "../group_names.js";
 import { hueFill, hueInk, hueText } from "../overview/draw.js";
 import { countText, sizeText } from "../overview/words.js";
 import { drawGbCurve } from "./gb_curve.js";
-import { kernelNumberText, kernelsByGroup, kernelText, listLengths, pieceOf, readyAt, shortName } from "./order_steps.js";
+import { kernelsByGroup, kernelText, listLengths, pieceOf, readyAt } from "./order_steps.js";
 import { windowAround } from "./splits.js";
 
 const HUES = 5;
 const ROWS = 9; // sub-graphs at once
 const ENTRIES = 11; // of the ready list at once
-const ENTRY = 140; // pixels of an entry of the list
+const ENTRY = 172; // pixels of an entry of the list
 const TOP = 30;
 const ROW = 34;
 const CHIP = 24;
-const LABELS = 116;
+const LABELS = 140;
 const PALE = 0.26;
 
 export const orderPanel = {
@@ -60,7 +61,7 @@ function drawGrid(pen, scene, run, now, { first, end, width }) {
     const y = TOP + (group - first) * ROW;
     const hue = run.hue_of_group[group];
     const full = run.groups[group].name;
-    const name = pen.fit([full, shortName(full)], LABELS - 8, 14, 650);
+    const name = pen.fit(shorterNames(full), LABELS - 8, 14, 650);
     pen.text(0, y + 19, name, { size: 14, weight: 650, fill: hueText(hue, HUES) });
     const used = pen.width(name, 14, 650) + 7;
     const title = scene.hues.titles[hue] ?? "";
@@ -113,13 +114,20 @@ function drawList(pen, run, now, { x, width }) {
     pen.rect(x, y, ENTRY, CHIP - 4, isChosen ? hueFill(hue, HUES) : "var(--track)", { rx: 4 });
     if (!isChosen) pen.rect(x, y, 5, CHIP - 4, hueFill(hue, HUES), { rx: 2 });
     else pen.rect(x - 3, y - 3, ENTRY + 6, CHIP + 2, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 6 });
-    pen.text(x + 13, y + 14.5, pen.fit([kernelText(run, order.kernels[kernel]), kernelNumberText(run, order.kernels[kernel])], ENTRY - 16, 12.5, 600), { weight: 600, fill: isChosen ? hueInk(hue, HUES) : "var(--ink)" });
+    pen.text(x + 13, y + 14.5, pen.fit(entryTexts(run, order.kernels[kernel]), ENTRY - 16, 12.5, 600), { weight: 600, fill: isChosen ? hueInk(hue, HUES) : "var(--ink)" });
     const words = isChosen ? "▸ runs: first with all inputs" : skipped.has(kernel) ? "waits for a producer" : "";
-    if (words) pen.text(x + ENTRY + 12, y + 14.5, pen.fit([words], width - ENTRY - 14, 12.5, isChosen ? 650 : 400), { weight: isChosen ? 650 : 400, fill: isChosen ? "var(--ink)" : "var(--ink2)" });
+    if (words) pen.text(x + ENTRY + 12, y + 14.5, pen.fit([words, words.split(": ")[0]], width - ENTRY - 14, 12.5, isChosen ? 650 : 400), { weight: isChosen ? 650 : 400, fill: isChosen ? "var(--ink)" : "var(--ink2)" });
   });
   const more = stack.length - from - ENTRIES;
   const text = [from ? `${from} above` : "", more > 0 ? `${more} more below` : ""].filter(Boolean).join(", ");
   if (text) pen.text(x, TOP + ENTRIES * CHIP + 12, text);
+}
+
+/** A kernel in the list, from the longest text to the shortest. */
+function entryTexts(run, kernel) {
+  const { name, pieces } = run.groups[kernel.group];
+  const piece = pieces > 1 ? `, piece ${pieceOf(kernel.name)}` : "";
+  return shorterNames(name).map((own) => `${own}${piece}`);
 }
 
 function told(run, now, step) {

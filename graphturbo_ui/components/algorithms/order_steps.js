@@ -43,17 +43,7 @@ export function kernelText(run, { name, group }) {
   return own.pieces > 1 ? `${own.name}, piece ${pieceOf(name)}` : own.name;
 }
 
-/** The same where there is no room: `8`, or the number of a whole sub-graph. */
-export function kernelNumberText(run, { name, group }) {
-  return run.groups[group].pieces > 1 ? pieceOf(name) : String(group + 1);
-}
-
 /** `8` of `g2/8`. */
 export function pieceOf(name) {
   return name.split("/").at(-1);
-}
-
-/** The name of a sub-graph in less room: without the layers that set it apart from its equals. */
-export function shortName(name) {
-  return name.replace(/ \(layers? [^)]*\)/, "");
 }

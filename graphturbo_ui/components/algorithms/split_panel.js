@@ -1,8 +1,8 @@
 // Panel 1: each sub-graph as a rectangle cut in pieces, and its bytes against the LBs' capacity.
 
+import { shorterNames, titleOf } from "../group_names.js";
 import { hueFill, hueInk, hueText } from "../overview/draw.js";
 import { countText, sizeText } from "../overview/words.js";
-import { shortName } from "./order_steps.js";
 import { axisName, cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "./splits.js";
 
 const BANDS = 9; // sub-graphs at once
@@ -108,7 +108,7 @@ function drawLabel(pen, scene, run, part, y, height) {
   const middle = y + height / 2;
   const full = nameOf(run, part);
   const count = part.groups.length > 1 ? ` ×${part.groups.length}` : "";
-  const name = pen.fit([`${count ? shortName(full) : full}${count}`, `${shortName(full)}${count}`], LABELS - 8, 14, 650);
+  const name = pen.fit(count ? [`${titleOf(full)}${count}`] : shorterNames(full), LABELS - 8, 14, 650);
   pen.text(0, middle - 3, name, { size: 14, weight: 650, fill: hueText(hue, HUES) });
   if (!full.startsWith(title)) {
     pen.text(pen.width(name, 14, 650) + 7, middle - 3, pen.fit([title], LABELS - 20 - pen.width(name, 14, 650), 13), { size: 13 });

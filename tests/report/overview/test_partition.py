@@ -145,13 +145,14 @@ def refused(parts: tuple[str, ...], rule: str, pieces: str) -> Decision:
 
 def reasons_of(layers: str, decisions: list[Decision]) -> list[dict[str, Any]]:
     """Rows of reasons where each layer, named by a letter, is a sub-graph of its own."""
+    named = [*enumerate(layers)]
     plan = SimpleNamespace(
         strategy="made",
-        layers=[SimpleNamespace(index=n, name=name, ops=[name]) for n, name in enumerate(layers)],
-        groups=[SimpleNamespace(layers=[n], ops=[own], name=f"g{n}") for n, own in enumerate(layers)],
+        layers=[SimpleNamespace(index=n, name=name, ops=[name]) for n, name in named],
+        groups=[SimpleNamespace(layers=[n], ops=[name], name=f"g{n}") for n, name in named],
         decisions=decisions,
         layer_of_op={},
-    )  # fmt: skip
+    )
     rows = reason_rows(cast(Outcome, SimpleNamespace(plan=plan)))
     return [cast(dict[str, Any], row) for row in rows]
 

@@ -1,5 +1,6 @@
 // Numbers as text, and ticks.
 
+import { shorterNames, titleOf } from "../../../graphturbo_ui/components/group_names.js";
 import { bytesText } from "../../../graphturbo_ui/components/overview/labels.js";
 import {
   clamp01, countText, digitsText, shareText, shorterTitles, sizesText, sizeText, tickText, timeText, timeTicks,
@@ -17,6 +18,12 @@ export default function () {
       equal([0, 512, 999, 1000, 1024, 1310720, 8388608, 2 ** 40].map((size) => sizeText(size)),
         ["0 B", "512 B", "999 B", "0.977 KiB", "1.00 KiB", "1.25 MiB", "8.00 MiB", "1.00 TiB"]);
       equal([1310720, 8388608, 1536, 104857600].map((size) => sizeText(size, true)), ["1.25 MiB", "8 MiB", "1.5 KiB", "100 MiB"]);
+    },
+    "names of sub-graphs in less room": () => {
+      equal(shorterNames("attention (layers 4–14)"), ["attention (layers 4–14)", "attention 4–14", "4–14"]);
+      equal(shorterNames("norm (layer 3), part 2"), ["norm (layer 3), part 2", "norm 3, part 2", "3, part 2"]);
+      equal(["layer 20", "layers 5 to 8", "stage 1"].map((name) => shorterNames(name).at(-1)), ["20", "5–8", "stage 1"]);
+      equal([titleOf("attention (layers 4–14)"), titleOf("stage 1 (2)")], ["attention", "stage 1 (2)"]);
     },
     "times in the unit that leaves them above a tenth": () => {
       equal([0, 1.5, 0.0312, 0.00064, 3.4e-5, 2e-8].map((seconds) => timeText(seconds)), ["0", "1.50 s", "31.2 ms", "0.640 ms", "34.0 µs", "20.0 ns"]);
