@@ -69,7 +69,7 @@ export function describeGraph(runs, { pane, group, op }) {
   const home = (other) => {
     const own = other === run ? [op] : opsFrom(other, run.op_origin[op]);
     const homes = [...new Set(own.map((o) => other.group[o]))];
-    return `${other.name}: ${homes.map((g) => other.groups[g].name).join(", ")}`;
+    return `${other.name}: ${homes.map((g) => other.groups[g].name).join("; ")}`;
   };
   if (op !== undefined) {
     const homes = runs.filter((other) => other === run || opsFrom(other, run.op_origin[op]).length).map(home);

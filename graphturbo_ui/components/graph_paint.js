@@ -126,7 +126,8 @@ export class GraphPainter {
     const pieces = group.pieces > 1 ? ` ×${group.pieces}` : "";
     const ops = run.members[g];
     const types = ops.length <= 4 ? ops.map((op) => run.op_types[op]).join(" + ") : `${ops.length} ops`;
-    const names = shorterNames(group.name).map((name) => `${name}${pieces}`);
+    const shorter = shorterNames(group.name);
+    const names = [...shorter.map((name) => `${name}${pieces}`), shorter.at(-1), shorter.at(-1).split(", part")[0]];
     const room = box.w - (colour ? 10 : BAND + 9);
     const text = box.w < MIN_TYPES ? firstThatFits(names, room) : `${names[0]} · ${types}`;
     const left = colour ? 5 : BAND + 4;

@@ -115,8 +115,8 @@ function drawList(pen, run, now, { x, width }) {
     if (!isChosen) pen.rect(x, y, 5, CHIP - 4, hueFill(hue, HUES), { rx: 2 });
     else pen.rect(x - 3, y - 3, ENTRY + 6, CHIP + 2, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 6 });
     pen.text(x + 13, y + 14.5, pen.fit(entryTexts(run, order.kernels[kernel]), ENTRY - 16, 12.5, 600), { weight: 600, fill: isChosen ? hueInk(hue, HUES) : "var(--ink)" });
-    const words = isChosen ? "▸ runs: first with all inputs" : skipped.has(kernel) ? "waits for a producer" : "";
-    if (words) pen.text(x + ENTRY + 12, y + 14.5, pen.fit([words, words.split(": ")[0]], width - ENTRY - 14, 12.5, isChosen ? 650 : 400), { weight: isChosen ? 650 : 400, fill: isChosen ? "var(--ink)" : "var(--ink2)" });
+    const words = isChosen ? ["▸ runs: first with all inputs", "▸ runs"] : skipped.has(kernel) ? ["waits for a producer", "waits"] : null;
+    if (words) pen.text(x + ENTRY + 12, y + 14.5, pen.fit(words, width - ENTRY - 14, 12.5, isChosen ? 650 : 400), { weight: isChosen ? 650 : 400, fill: isChosen ? "var(--ink)" : "var(--ink2)" });
   });
   const more = stack.length - from - ENTRIES;
   const text = [from ? `${from} above` : "", more > 0 ? `${more} more below` : ""].filter(Boolean).join(", ");

@@ -110,7 +110,7 @@ def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
         return shown.canvas.get_attribute("data-hover") or ""
 
     assert told(*middle(box_of(shown.scene, 1, 1))).startswith(
-        "B: sub-graph 2 of 2 (g2) | 12 ops in 8 pieces | Conv, Relu, Add, Conv"
+        "B: stage 1 (2), sub-graph 2 of 2 | 12 ops in 8 pieces | Conv, Relu, Add, Conv"
     )
     shown.page.get_by_role("button", name="expand all").click()
     shown.press("KeyW", "KeyW", "KeyW")
@@ -167,7 +167,7 @@ def test_what_one_run_takes_apart_is_marked_searched_and_crossed_by_the_model_s_
     assert shown.selected == f"b-op-{NORM}"
     scene = shown.scene
     assert [pane["marks"][8:] for pane in scene["panes"]] == [["all", "all", "part"], ["all", ""]]
-    assert "A: sub-graph 9 (g9), sub-graph 10 (g10), sub-graph 11 (g11)" in shown.said
+    assert "A: layer 6, part 1; layer 6, part 2; layers 6 to 7" in shown.said
     # both panes share their ranks: what follows the parts stands where it stands after the whole
     first, second = ({op["op"]: op["y"] for op in pane["ops"]} for pane in scene["panes"])
     assert first[min(NORM_PARTS)] == second[NORM]
