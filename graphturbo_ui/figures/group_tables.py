@@ -90,7 +90,7 @@ def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapp
     if report is None or selected.index >= len(report.tables[TABLES[selected.kind]]):
         return "", {}
     if selected.kind == "group":
-        return group_title(selected, reports), group_facts(report, selected.index)
+        return f"Sub-graph {group_title(selected, reports)}", group_facts(report, selected.index)
     if selected.kind == "op":
         row = report.tables["graph_nodes"][selected.index]
         return f"{row['op_type']} {row['op']}", op_facts(selected, reports)
@@ -99,10 +99,10 @@ def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapp
 
 
 def group_title(selected: Selection, reports: Mapping[str, Report]) -> str:
-    """`Sub-graph stage 1 of B (g2)`: the key is for plan edits."""
+    """`stage 1 of B (g2)`: the key is for plan edits."""
     name = _names(reports)[selected.run][selected.index]
     key = reports[selected.run].tables["groups"][selected.index]["name"]
-    return f"Sub-graph {name} of {selected.run} ({key})"
+    return f"{name} of {selected.run} ({key})"
 
 
 def _names(reports: Mapping[str, Report]) -> dict[str, list[str]]:

@@ -118,7 +118,7 @@ def test_a_selected_sub_graph_is_marked_in_the_other_pane(shown: CanvasPage):
     scene = shown.scene
     assert scene["panes"][0]["marks"] == [""] * 4 + ["all"] * 4
     assert scene["panes"][1]["marks"] == ["", "all"]
-    assert shown.said.startswith("selected: B: stage 1 (2), sub-graph 2 of 2")
+    assert shown.said.startswith("selected: B: stage 2, sub-graph 2 of 2")
     marked, other = box_of(scene, 0, 5), box_of(scene, 0, 2)
     outline = shown.pixel(marked["x"], marked["y"] + marked["h"] / 2)
     assert outline == rgb(LIGHT["text-color"])

@@ -110,7 +110,7 @@ def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
         return shown.canvas.get_attribute("data-hover") or ""
 
     assert told(*middle(box_of(shown.scene, 1, 1))).startswith(
-        "B: stage 1 (2), sub-graph 2 of 2 | 12 ops in 8 pieces | Conv, Relu, Add, Conv"
+        "B: stage 2, sub-graph 2 of 2 | 12 ops in 8 pieces | Conv, Relu, Add, Conv"
     )
     shown.page.get_by_role("button", name="expand all").click()
     shown.press("KeyW", "KeyW", "KeyW")
@@ -119,8 +119,7 @@ def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
     number = seen["op"]
     assert told(*middle(seen)) == (
         f"{('Conv', 'Relu', 'Add')[number % 3]} op{number} | 2x64x56x56 | "
-        f"layer layer{number // 3} | A: sub-graph {number // 3 + 1} (g{number // 3 + 1}) | "
-        "B: sub-graph " + (f"{number // 12 + 1} (g{number // 12 + 1})")
+        f"layer layer{number // 3} | A: layer {number // 3 + 1} | B: stage {number // 12 + 1}"
     )
     edge = next(edge for edge in scene["panes"][0]["edges"] if edge["y"] > 100)
     # 2 x 64 x 56 x 56 elements of 2 bytes are 784 KiB

@@ -48,7 +48,7 @@ def test_a_selected_sub_graph_and_op_are_marked_in_the_other_run_and_explained(v
 
 def test_the_selected_sub_graph_is_drawn_with_names_and_shapes(visit: AppPage):
     visit.open(f"{SMALL}&selected=a-group-1")
-    visit.page.get_by_text("Drawing of g2 of A").click()
+    visit.page.get_by_text("Drawing of layer 2 of A").click()
     drawing = visit.page.get_by_test_id("stGraphVizChart")
     expect(drawing.locator("svg .node").first).to_be_visible()
     expect(drawing.locator("svg .node polygon")).to_have_count(2)

@@ -219,7 +219,8 @@ def test_the_ready_list_is_played_and_paused(opened) -> None:
     assert found.scene["step"] == paused["step"]
     found.run("view.go(13);")
     own = order["kernels"][order["steps"][13]["run"]]
-    assert own["name"] in found.facts
+    name = found.run("return view.run.groups[arg].name;", own["group"])
+    assert f"{name}, piece {own['name'].split('/')[1]}" in found.facts
     assert found.scene["skipped"]
     states = found.run("""return [...root.querySelectorAll('svg [data-state]')]
       .map((cell) => cell.dataset.state)""")
