@@ -201,7 +201,7 @@ export function raisedCells({ chip }, run, number) {
   const room = chip.lb_data_bytes ? `, its LB holds ${sizeText(chip.lb_data_bytes, true)}` : "";
   return [{
     caption: `Why not ${countText(found.pieces_before, "piece")}`,
-    parts: [`a core would need ${before}${room}; ${after} in ${run.groups[number].pieces}`], shorter: `a core would need ${before}`, spare: 1,
+    parts: [`a core would need ${before}${room}; ${after} in ${run.groups[number].pieces}`], shorter: `a core would need ${before}${room}`, spare: 1,
   }];
 }
 

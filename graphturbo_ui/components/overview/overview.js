@@ -177,9 +177,10 @@ class Overview {
       if (!found) this.state.pin = this.state.pin.hue === undefined ? {} : this.state.pin;
       return;
     }
-    if (found.kind === "layer") this.state.pin = { layer: found.index };
+    // A link may name what these runs do not have.
+    if (found.kind === "layer") this.state.pin = this.scene.layers[found.index] ? { layer: found.index } : {};
     else if (found.kind === "op") this.state.pin = { layer: this.scene.ops[found.index]?.[1] ?? 0 };
-    else if (run === this.scene.runs.at(-1)) this.state.pin = { group: found.index };
+    else if (run === this.scene.runs.at(-1)) this.state.pin = run.groups[found.index] ? { group: found.index } : {};
     else this.state.pin = { layer: run.groups[found.index]?.layers[0] ?? 0 };
   }
 

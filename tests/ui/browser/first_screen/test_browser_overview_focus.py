@@ -317,3 +317,13 @@ def test_p_presents_and_leads_back_and_arrows_step(screen: Overview) -> None:
     page.keyboard.press("Escape")
     screen.wait("root.dataset.mode === 'work'")
     screen.visit.rest()
+
+
+@pytest.mark.parametrize("selected", ["b-group-99", "b-layer-999"])
+def test_a_link_to_what_these_runs_do_not_have_chooses_nothing(
+    visit: AppPage, selected: str
+) -> None:
+    found = Overview(visit)
+    found.open(f"?model=teaching-resnet&batch=8&selected={selected}")
+    assert found.run("return view.state.pin") == {}
+    assert found.said
