@@ -135,7 +135,7 @@ def _speed(a: RunFigures, b: RunFigures) -> str:
     if is_same(a.throughput_per_s, b.throughput_per_s):
         return f"B is as fast as A ({times}{per_sample})."
     if ratio > 1:
-        return f"B is {_si(ratio)}x as fast as A ({times}{per_sample})."
+        return f"B is {_si(ratio)}× as fast as A ({times}{per_sample})."
     return f"B is slower: it reaches {format_percent(ratio)} of A's speed ({times}{per_sample})."
 
 
@@ -146,7 +146,7 @@ def _fair_speed(a: ComparedRun, b: ComparedRun, found: EqualRatio | None, why_no
         return f"The cluster batches of A and B are {_cluster_batches(a, b)}{rest}."
     both = f"At a cluster batch of {found.samples:,} for both, B"
     if found.ratio >= 1 or is_same(found.ratio, 1.0):
-        return f"{both} is {_si(found.ratio)}x as fast as A."
+        return f"{both} is {_si(found.ratio)}× as fast as A."
     return f"{both} reaches {format_percent(found.ratio)} of A's speed."
 
 
@@ -166,9 +166,9 @@ def _traffic(a: RunFigures, b: RunFigures) -> str:
     word = "more" if change > 0 else "less"
     most = f"; the largest part is {format_bytes(abs(change))} {word} for {cause}" if cause else ""
     if after < before:
-        ratio = f"{_si(before / after)}x less" if after else "nothing"
+        ratio = f"{_si(before / after)}× less" if after else "nothing"
     else:
-        ratio = f"{_si(after / before)}x as much" if before else "more"
+        ratio = f"{_si(after / before)}× as much" if before else "more"
     return f"B moves {ratio} over DRAM{each} ({sizes}{most})."
 
 
@@ -189,7 +189,7 @@ def _ratio(a: float, b: float) -> str:
     """` (2x as much)`, ` (13x less)`; nothing where one of them is zero."""
     if not (a and b):
         return ""
-    return f" ({_si(b / a)}x as much)" if b > a else f" ({_si(a / b)}x less)"
+    return f" ({_si(b / a)}× as much)" if b > a else f" ({_si(a / b)}× less)"
 
 
 def headline(

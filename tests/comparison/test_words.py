@@ -157,17 +157,17 @@ def test_figures_in_sentences() -> None:
         dram_ledger={"activation": 0, "weight_first": 2 * mib}, kernels=26,
     )  # fmt: skip
     found = figure_sentences(a, b)
-    assert found[0] == "B is 4x as fast as A (8 ms in A, 2 ms in B)."
+    assert found[0] == "B is 4× as fast as A (8 ms in A, 2 ms in B)."
     assert found[1] == (
-        "B moves 2x less over DRAM (4 MiB in A, 2 MiB in B; the largest part is 3 MiB less for "
+        "B moves 2× less over DRAM (4 MiB in A, 2 MiB in B; the largest part is 3 MiB less for "
         "activations between kernels)."
     )
-    assert "Kernels launched: 13 in A, 26 in B (2x as much)." in found
-    assert "Share of the lower bound's speed: 12.5 % in A, 50 % in B (4x as much)." in found
+    assert "Kernels launched: 13 in A, 26 in B (2× as much)." in found
+    assert "Share of the lower bound's speed: 12.5 % in A, 50 % in B (4× as much)." in found
     back = figure_sentences(b, a)
     assert back[0] == "B is slower: it reaches 25 % of A's speed (2 ms in A, 8 ms in B)."
-    assert "Kernels launched: 26 in A, 13 in B (2x less)." in back
-    assert back[1].startswith("B moves 2x as much over DRAM (2 MiB in A, 4 MiB in B")
+    assert "Kernels launched: 26 in A, 13 in B (2× less)." in back
+    assert back[1].startswith("B moves 2× as much over DRAM (2 MiB in A, 4 MiB in B")
     assert figure_sentences(a, a) == (
         "B is as fast as A (8 ms in A, 8 ms in B).", "DRAM traffic is the same (4 MiB).",
     )  # fmt: skip
@@ -213,7 +213,7 @@ def test_a_sentence_gives_the_speed_at_equal_cluster_batches() -> None:
         "The cluster batches of A and B are 2 and 16; it waits."
     )
     assert figure_sentences(a, b, (at_16,))[1] == (
-        "At a cluster batch of 16 for both, B is 4x as fast as A."
+        "At a cluster batch of 16 for both, B is 4× as fast as A."
     )
     assert figure_sentences(b, a, (at_16,))[1] == (
         "At a cluster batch of 16 for both, B reaches 25 % of A's speed."
@@ -282,10 +282,10 @@ def test_traffic_and_kernels_of_other_batches_are_compared_per_sample() -> None:
                 rounds=1, dram_ledger={"input": mib // 2, "halo": mib // 2})  # fmt: skip
     found = figure_sentences(a, b)
     assert found[1] == (
-        "B moves 2x as much over DRAM per sample (64 KiB in A, 128 KiB in B; the largest part is "
+        "B moves 2× as much over DRAM per sample (64 KiB in A, 128 KiB in B; the largest part is "
         "64 KiB more for halos)."
     )
-    assert "Kernels launched per sample: 0.5 in A, 1 in B (2x as much)." in found
+    assert "Kernels launched per sample: 0.5 in A, 1 in B (2× as much)." in found
     same = made_up("tvm@2", 2e-3, 8, dram_read_bytes=mib // 2, dram_write_bytes=0)
     assert figure_sentences(a, same)[1] == "DRAM traffic per sample is the same (64 KiB)."
 
@@ -338,4 +338,4 @@ def test_a_cause_that_changed_the_other_way_is_no_reason() -> None:
     mib = 2**20
     a = made_up("tvm@2", 1e-3, dram_read_bytes=mib, dram_write_bytes=0, dram_ledger={"halo": 9})
     b = made_up("tvm@2", 1e-3, dram_read_bytes=2 * mib, dram_write_bytes=0, dram_ledger={})
-    assert figure_sentences(a, b)[1] == "B moves 2x as much over DRAM (1 MiB in A, 2 MiB in B)."
+    assert figure_sentences(a, b)[1] == "B moves 2× as much over DRAM (1 MiB in A, 2 MiB in B)."

@@ -29,7 +29,7 @@ def test_the_headline_and_the_pair_give_the_ratio_of_a_run_beside() -> None:
     app = opened(ticked(), a=A, b=B)
     assert f"({ratio()}× at a cluster batch of 2 for both)" in html_of(app)
     words = " ".join(each.value for each in app.markdown)
-    sentence = f"At a cluster batch of 2 for both, B is {ratio()}x as fast as A."
+    sentence = f"At a cluster batch of 2 for both, B is {ratio()}× as fast as A."
     assert safe_text(sentence, Sink.MARKDOWN) in words
     assert [each.name for each in comparison(app).runs] == [A, B]
 
