@@ -1,4 +1,8 @@
-"""A made-up report for tests of views alone: shaped like a real one, its numbers mean nothing."""
+"""A made-up report for tests of views alone: shaped like a real one, its numbers mean nothing.
+
+A report of `graphturbo` differs from one of `tvm` in its numbers: a view that exchanges two runs
+shows it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphturbo_core.report.report import Report
-from tests.ui.synthetic_buffers import with_buffers
+from tests.ui.synthetic_buffers import HELD_BYTES, LANE_BYTES, with_buffers
 
 ENGINE_KINDS = ("matrix", "vector", "move")
 OPS_PER_LAYER = 3
@@ -32,7 +36,8 @@ def synthetic_report(
     instructions: int = 400,
 ) -> Report:
     """A chain of `layers` layers of three ops; instructions are dealt to engines at random."""
-    rng = np.random.default_rng(7)
+    is_coarse = _is_coarse(strategy)
+    rng = np.random.default_rng(8 if is_coarse else 7)
     engines = _engines(cores)
     arrays = _instructions(rng, engines, layers, layers_per_group, instructions)
     cycles = int((arrays["start"] + arrays["hold"]).max())
@@ -42,14 +47,16 @@ def synthetic_report(
         "rounds": (_rounds(strategy, cycles),),
         "stretches": (_stretch(arrays),),
         "engines": tuple(engines),
-        "layers": tuple(_layer(i, layers_per_group, cycles, layers) for i in range(layers)),
+        "layers": tuple(
+            _layer(i, layers_per_group, cycles / layers, is_coarse) for i in range(layers)
+        ),
         "groups": tuple(_group(g, layers, layers_per_group) for g in range(groups)),
         "kernels": (),
         "decisions": (),
         "ready": (),
         "bindings": (),
         "stalls": (),
-        "ledger": tuple({"memory": "DRAM", "cause": c, "bytes": 1 << 20} for c in CAUSES),
+        "ledger": _ledger(is_coarse),
         "graph_nodes": tuple(_node(i, layers_per_group) for i in range(layers * OPS_PER_LAYER)),
         "graph_edges": tuple(_edge(i) for i in range(layers * OPS_PER_LAYER)),
         "chip": (),
@@ -63,7 +70,11 @@ def synthetic_report(
         "otherwise": (),
     }
     report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
-    return with_buffers(report, BUFFERS, cores)
+    return with_buffers(report, BUFFERS, cores, LANE_BYTES // 2 if is_coarse else HELD_BYTES)
+
+
+def _is_coarse(strategy):
+    return strategy.startswith("graphturbo")
 
 
 def with_rounds(report: Report, *rounds: tuple[int, int, int]) -> Report:
@@ -159,6 +170,11 @@ def _rounds(strategy, cycles):
     return {"samples": samples, "count": 16 // samples, "cycles": cycles, "is_drawn": True}
 
 
+def _ledger(is_coarse):
+    size_bytes = (1 if is_coarse else 4) << 20
+    return tuple({"memory": "DRAM", "cause": cause, "bytes": size_bytes} for cause in CAUSES)
+
+
 def _stretch(arrays):
     return {
         "start_cycle": int(arrays["under_start"][0]),
@@ -205,28 +221,29 @@ def _path(latency_s, is_coarse):
     return {**seconds, "matrix": (1 - dram) * latency_s, "dram": dram * latency_s}
 
 
-def _layer(index, layers_per_group, cycles, layers):
+def _layer(index, layers_per_group, cycles, is_coarse):
     seconds = cycles * 1e-9
+    times = 2 if is_coarse else 1
     return {
         "index": index,
         "name": f"layer{index}",
         "op_types": "Conv+Relu+Add",
         "group": f"g{index // layers_per_group + 1}",
-        "lb_peak_bytes": 100_000 + 40_000 * (index % 5),
-        "lb_mean_bytes": 60_000 + 30_000 * (index % 5),
-        "gb_peak_bytes": 2**20 * (1 + index % 4),
-        "start_s": seconds * index / layers,
-        "end_s": seconds * (index + 1) / layers,
-        "macs": 10**6,
-        "model_macs": 10**6,
-        "dram_bytes": 2**20,
-        "gb_bytes": 2**21,
-        "matrix_cycles": 100,
-        "vector_cycles": 50,
-        "move_cycles": 70,
-        "dma_cycles": 20,
-        "matrix_utilization": 0.4,
-        "window_s": seconds / layers,
+        "lb_peak_bytes": times * (100_000 + 40_000 * (index % 5)),
+        "lb_mean_bytes": times * (60_000 + 30_000 * (index % 5)),
+        "gb_peak_bytes": times * 2**20 * (1 + index % 4),
+        "start_s": seconds * index,
+        "end_s": seconds * (index + 1),
+        "macs": times * 10**6,
+        "model_macs": times * 10**6,
+        "dram_bytes": 2**20 // times,
+        "gb_bytes": 2**21 * times,
+        "matrix_cycles": 100 * times,
+        "vector_cycles": 50 * times,
+        "move_cycles": 70 * times,
+        "dma_cycles": 20 * times,
+        "matrix_utilization": 0.4 * times,
+        "window_s": seconds,
     }
 
 
@@ -295,11 +312,20 @@ def _edge(target):
     }
 
 
+def _stalls(is_coarse):
+    """Shares of each kind's time: B's engines are busier and wait for fewer data."""
+    more = 0.05 if is_coarse else 0.0
+    rest = {"address": 0.05, "channel": 0.1, "barrier": 0.05, "idle": 0}
+    busy = {"matrix": 0.5, "vector": 0.2, "move": 0.3, "dma": 0.7}
+    return {
+        kind: {"busy": share + more, "data": 0.8 - share - more, **rest}
+        for kind, share in busy.items()
+    }
+
+
 def _contract(strategy, cycles, tables, instructions):
-    name, _, share = strategy.partition("@")
-    cluster_batch = int(share or 16)
-    is_coarse = name.startswith("graphturbo")
-    shares = {"busy": 0.5, "data": 0.3, "address": 0.05, "channel": 0.1, "barrier": 0.05, "idle": 0}
+    cluster_batch = int(strategy.partition("@")[2] or 16)
+    is_coarse = _is_coarse(strategy)
     rounds = 16 // cluster_batch
     return {
         "schema": 1,
@@ -331,25 +357,20 @@ def _contract(strategy, cycles, tables, instructions):
         "order": [],
         "dram_read_bytes": (1 if is_coarse else 4) << 28,
         "dram_write_bytes": (1 if is_coarse else 4) << 27,
-        "gb_read_bytes": 1 << 28,
-        "gb_write_bytes": 1 << 28,
+        "gb_read_bytes": (2 if is_coarse else 1) << 28,
+        "gb_write_bytes": (2 if is_coarse else 1) << 28,
         "core_to_core_bytes": 0,
         "compulsory_dram_bytes": 1 << 26,
         "dram_ledger": {c: (1 if is_coarse else 4) << 20 for c in CAUSES},
         "macs": 10**9,
-        "halo_macs": 0,
-        "utilization": {"matrix": 0.5, "vector": 0.2, "move": 0.3, "dma": 0.7},
-        "mac_utilization": 0.3,
-        "stalls": {
-            "matrix": shares,
-            "vector": {**shares, "busy": 0.2, "data": 0.6},
-            "move": {**shares, "busy": 0.3, "data": 0.5},
-            "dma": {**shares, "busy": 0.7, "data": 0.1},
-        },
+        "halo_macs": 10**7 if is_coarse else 0,
+        "utilization": {kind: shares["busy"] for kind, shares in _stalls(is_coarse).items()},
+        "mac_utilization": 0.6 if is_coarse else 0.3,
+        "stalls": _stalls(is_coarse),
         "cross_layer_overlap": 0.17 if is_coarse else 0.0,
         "overlap": _overlap(is_coarse),
-        "lb": {"capacity_bytes": 1_310_720, "peak_bytes": 900_000},
-        "gb": {"capacity_bytes": 8 << 20, "peak_bytes": 4 << 20},
+        "lb": {"capacity_bytes": 1_310_720, "peak_bytes": 1_200_000 if is_coarse else 900_000},
+        "gb": {"capacity_bytes": 8 << 20, "peak_bytes": (6 if is_coarse else 4) << 20},
         "layers": [],
         "verify": {"ran": False},
         "steps": [{"name": "import", "seconds": 0.2}, {"name": "simulate", "seconds": 0.4}],
