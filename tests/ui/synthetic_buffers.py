@@ -38,11 +38,11 @@ def buffer_tables(cores: int, tensors: int, count: int) -> dict[str, tuple]:
 
 
 def buffer_arrays(
-    cores: int, tensors: int, count: int, cycles: int, held_bytes: int = HELD_BYTES
+    cores: int, tensors: int, count: int, cycles: int, used_bytes: int = HELD_BYTES
 ) -> dict[str, np.ndarray]:
     """In each space, buffer i lies in lane i % 8 and takes the bytes of buffer i - 8.
 
-    A turn of eight begins together, holds its bytes for three quarters of it, and `held_bytes`
+    A turn of eight begins together, holds its bytes for three quarters of it, and `used_bytes`
     of its lane.
     """
     spaces = 1 + 2 * cores
@@ -54,7 +54,7 @@ def buffer_arrays(
     return {
         "buffer_space": np.repeat(np.arange(spaces), count).astype(np.int32),
         "buffer_offset": (number % LANES) * LANE_BYTES,
-        "buffer_size_bytes": np.full(len(number), held_bytes),
+        "buffer_size_bytes": np.full(len(number), used_bytes),
         "buffer_from": first,
         "buffer_to": np.maximum(first + 1, (turn * 4 + 3) * cycles // (turns * 4)),
         "buffer_tensor": (number % tensors).astype(np.int32),
@@ -67,16 +67,16 @@ def buffer_arrays(
 
 
 def with_buffers(
-    report: Report, count: int, cores: int = 2, held_bytes: int = HELD_BYTES
+    report: Report, count: int, cores: int = 2, used_bytes: int = HELD_BYTES
 ) -> Report:
     """The same report with so many buffers in each space, and GB's and the worst LB's use."""
     tensors = len(report.tables["graph_nodes"])
     cycles = int((report.arrays["start"] + report.arrays["hold"]).max())
-    arrays = buffer_arrays(cores, tensors, count, cycles, held_bytes)
+    arrays = buffer_arrays(cores, tensors, count, cycles, used_bytes)
     is_gb = arrays["buffer_space"] == 0
     first, last = arrays["buffer_from"][is_gb][::LANES], arrays["buffer_to"][is_gb][::LANES]
     steps = np.stack((first, last), axis=1).ravel()
-    held = np.tile([LANES * held_bytes, 0], len(first))
-    use = {"gb_cycle": steps, "gb_bytes": held, "lb_cycle": steps, "lb_bytes": held * 2}
+    used = np.tile([LANES * used_bytes, 0], len(first))
+    use = {"gb_cycle": steps, "gb_bytes": used, "lb_cycle": steps, "lb_bytes": used * 2}
     tables = {**report.tables, **buffer_tables(cores, tensors, count)}
     return replace(report, tables=tables, arrays={**report.arrays, **arrays, **use})
