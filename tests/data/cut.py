@@ -33,3 +33,22 @@ def with_rows(data: bytes, old: int, new: int) -> bytes:
         if proto.dims[:1] == [old] and proto.data_location == onnx.TensorProto.EXTERNAL:
             proto.dims[0] = new
     return bytes(model.SerializeToString())
+
+
+def ending_at(data: bytes, op_type: str) -> bytes:
+    """The model from its last op of that type to its end; what that op reads first is the input.
+
+    Shapes are inferred: every size of the input is known.
+    """
+    model = onnx.shape_inference.infer_shapes(onnx.load_model_from_string(data))
+    graph = model.graph
+    last = max(place for place, node in enumerate(graph.node) if node.op_type == op_type)
+    (entry,) = (each for each in graph.value_info if each.name == graph.node[last].input[0])
+    nodes = list(graph.node)[last:]
+    read = {name for node in nodes for name in node.input}
+    weights = [proto for proto in graph.initializer if proto.name in read]
+    del graph.node[:], graph.initializer[:], graph.input[:], graph.value_info[:]
+    graph.node.extend(nodes)
+    graph.initializer.extend(weights)
+    graph.input.append(entry)
+    return bytes(model.SerializeToString())

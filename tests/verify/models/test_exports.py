@@ -90,16 +90,6 @@ def test_the_beginning_replays(part: Part) -> None:
         check_right(report)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["bert_base_ts", "vit_b_16_ts", "convnext_tiny_ts"])
-def test_sixteen_samples_replay_where_a_constant_is_repeated_per_sample(name: str) -> None:
-    """A mask, a class token, a pooling by a gather: exports for one sample often repeat these."""
-    (part,) = (each for each in PARTS if each.name == name)
-    request = RunRequest(name, STRATEGIES[-1], "stcp920", 16, part.dims, verify=True)
-    (report,) = run_reports(part.data(), [request])
-    check_right(report)
-
-
 IMAGE = {"height": 224, "width": 224}
 SENTENCE = {"sequence": 128}
 
