@@ -97,7 +97,9 @@ def _means(found: Mapping[Key, Run]) -> Sheet:
         whole = [row for row in shares if all(row)]
         means = (f"{_mean(column):.2f}" for column in zip(*whole, strict=True))
         rows.append((chip, str(len(whole)), *(means if whole else ("",) * len(STRATEGIES))))
-    remark = f"Over the models for which all four have a schedule, with those of `{MARK.strip()}`."
+    has_earlier = any(run.get(EARLIER) for run in found.values())
+    earlier = f", with those of `{MARK.strip()}`" if has_earlier else ""
+    remark = f"Over the models for which all four have a schedule{earlier}."
     return Sheet("Geometric mean per chip", ("chip", "models", *STRATEGIES), rows, remark)
 
 
@@ -139,7 +141,7 @@ def _times(found: Mapping[Key, Run]) -> Sheet:
         title,
         ("model", *CHIPS),
         rows,
-        "Import to Trace, in one process. Empty: not run, or the search has become faster since.",
+        "Import to Trace, in one process. Empty: not run, or the two were not timed together.",
     )
 
 
