@@ -4,8 +4,8 @@
     python -m benchmarks.evidence --check              do the results belong to this source?
 
 Each result has a digest of its inputs: the sample models, profiles and rows that it reads, and the
-figures of a few quick runs. A rename does not change these figures. A change of a decision or cost
-does, if one of these runs meets it.
+figures of quick runs (`benchmarks.probes`). A rename does not change these figures. A change of a
+decision or cost does, if one of these runs meets it.
 """
 
 from __future__ import annotations
@@ -17,44 +17,29 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.pipeline import Imports, RunRequest, run_shared
+from benchmarks.probes.figures import figures
+from benchmarks.probes.runs import OPTIONS, PLUS, SEARCHES, STRATEGIES, VENDOR, Probe
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "docs" / "evidence.json"
 PROFILES = "hardware_profiles/*.yaml"
-PROBES: tuple[tuple[str, str, str, int], ...] = (
-    ("teaching-resnet", "layerwise@2", "stcp920", 8),
-    ("teaching-resnet", "tvm@2", "generic-4x4", 8),
-    ("teaching-resnet", "astitch@2", "stcp920", 8),
-    ("teaching-resnet", "graphturbo:order@2", "generic-4x4", 8),
-    ("teaching-resnet", "graphturbo@2", "goya", 8),
-    ("teaching-resnet", "graphturbo:plus@2", "generic-4x4", 8),
-    ("dlrm", "graphturbo@256", "stcp920", 1024),
-    ("mobilenet-v2", "tvm@2", "stcp920", 8),
-    ("light-squeezenet", "graphturbo", "ascend910", 1),
-)
-"""Quick runs whose figures change with most decisions and costs: model, strategy, chip, batch."""
-PROBED = ("cycles", "instructions", "kernels", "dram_ledger", "macs", "lower_bound_s")
-"""Keys of their contracts that enter the digest."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """One stored result: the commands that make it, its files, and the files that it reads.
 
-    `is_probed`: it has figures that depend on the steps' decisions; otherwise it depends only on
-    the files that it reads.
+    `probes`: quick runs whose figures enter its digest; none where it depends only on the files
+    that it reads.
     """
 
     name: str
     commands: tuple[tuple[str, ...], ...]
     results: tuple[str, ...]
     reads: tuple[str, ...]
-    is_probed: bool = True
+    probes: tuple[Probe, ...] = STRATEGIES
 
     def digest(self) -> str:
         """Digest of its current inputs."""
@@ -62,8 +47,8 @@ class Evidence:
         for path in files_of(self.reads):
             found.update(path.relative_to(ROOT).as_posix().encode() + b"\0")
             found.update(hashlib.sha256(path.read_bytes()).digest())
-        if self.is_probed:
-            found.update(probe().encode())
+        if self.probes:
+            found.update(figures(self.probes).encode())
         return found.hexdigest()[:16]
 
 
@@ -91,12 +76,14 @@ ALL: tuple[Evidence, ...] = (
         ),
         ("docs/paper.json", "docs/paper.md"),
         (PROFILES, "sample_models/*.onnx", "benchmarks/paper/rows.py"),
+        (*STRATEGIES, *OPTIONS, *PLUS, *SEARCHES, *VENDOR),
     ),
     Evidence(
         "constants",
         (("benchmarks.constants",),),
         ("docs/constants.md",),
         (PROFILES, "sample_models/*.onnx", "benchmarks/paper/rows.py", "benchmarks/constants.py"),
+        (*STRATEGIES, *PLUS),
     ),
     Evidence(
         "quality",
@@ -132,7 +119,7 @@ ALL: tuple[Evidence, ...] = (
         (("tests.mutation",),),
         ("docs/mutation.json", "docs/mutation.md"),
         ("tests/mutation/*.py",),
-        is_probed=False,
+        probes=(),
     ),
     Evidence(
         "mutants",
@@ -145,7 +132,7 @@ ALL: tuple[Evidence, ...] = (
         (("tests.verify.node_table", "--write"),),
         ("docs/node-suite.md",),
         ("tests/verify/node_suite.py", "requirements.txt"),
-        is_probed=False,
+        probes=(),
     ),
     Evidence(
         "matrix",
@@ -157,21 +144,21 @@ ALL: tuple[Evidence, ...] = (
             "tests/matrix*.py",
             "tests/verify/small_samples.py",
         ),
-        is_probed=False,
+        probes=(),
     ),
     Evidence(
         "verified",
         (("benchmarks.verified",),),
         ("docs/verified.json",),
         ("benchmarks/verified/replays.py", "requirements.txt"),
-        is_probed=False,
+        probes=(),
     ),
     Evidence(
         "slow-tests",
         (("tests.house.kept_tests",),),
         ("docs/slow-tests.json",),
         ("tests/house/kept_tests.py",),
-        is_probed=False,
+        probes=(),
     ),
 )
 """`mutation` reports its stale lines itself (tests/test_mutation.py). `node-suite` and `matrix`
@@ -193,19 +180,6 @@ def files_of(patterns: Iterable[str]) -> list[Path]:
             raise ValueError(f"{pattern} matches no file")
         found += files
     return found
-
-
-@cache
-def probe() -> str:
-    """Figures of the quick runs as JSON; each model is imported once."""
-    imports: dict[str, Imports] = {}
-    rows = []
-    for model, strategy, chip, batch in PROBES:
-        shared = imports.setdefault(model, Imports(load_sample(model)))
-        request = RunRequest(model, strategy, chip, batch, has_pictures=False)
-        contract = run_shared(shared, request).contract
-        rows.append([model, strategy, chip, batch, [contract[key] for key in PROBED]])
-    return json.dumps(rows, sort_keys=True)
 
 
 def kept() -> Mapping[str, str]:

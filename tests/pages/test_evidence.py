@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks import evidence
 from benchmarks.evidence import Evidence
+from benchmarks.probes.figures import figures
+from benchmarks.probes.runs import OPTIONS
+from graphturbo_core.strategies.options import strategy_options
 
 MADE = Evidence("one", (("no.module",),), ("docs/one.md",), ("rows/*.py",))
 
@@ -22,7 +26,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(evidence, "ROOT", tmp_path)
     monkeypatch.setattr(evidence, "KEPT", tmp_path / "docs" / "evidence.json")
     monkeypatch.setattr(evidence, "ALL", (MADE,))
-    monkeypatch.setattr(evidence, "probe", lambda: "7")
+    monkeypatch.setattr(evidence, "figures", lambda _: "7")
     evidence.KEPT.write_text(json.dumps({"one": MADE.digest()}), encoding="utf-8")
     return tmp_path
 
@@ -43,7 +47,7 @@ def test_a_file_that_it_reads_is_new(tree: Path) -> None:
 
 
 def test_runs_give_something_else(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "probe", lambda: "8")
+    monkeypatch.setattr(evidence, "figures", lambda _: "8")
     assert len(evidence.stale()) == 1
 
 
@@ -72,3 +76,18 @@ def test_a_pattern_that_names_no_file_is_an_error(tree: Path) -> None:
 def test_every_result_that_is_kept_has_its_files() -> None:
     for each in evidence.ALL:
         assert evidence.files_of(each.reads)
+
+
+def test_each_value_of_an_option_has_a_run_in_which_it_changes_a_figure() -> None:
+    owned = {
+        f"{option.name}={value}"
+        for option in strategy_options().values()
+        if option.name.startswith("graphturbo.")
+        for value in option.choices.split(", ")
+        if value != option.default
+    }
+    assert owned <= {name for probe in OPTIONS for name in probe.options}
+    for probe in OPTIONS:
+        without = figures((replace(probe, options=probe.options[1:]),))
+        taken, other = json.loads(without)[0][-1], json.loads(figures((probe,)))[0][-1]
+        assert taken != other, probe
