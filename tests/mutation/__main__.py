@@ -18,6 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """1 where too little of what is kept still stands, or a survivor is not argued."""
     parser = argparse.ArgumentParser(description="Mutation tests of what is shown")
     parser.add_argument("--check", action="store_true", help="run nothing: is what is kept good?")
+    parser.add_argument("--page", action="store_true", help="run nothing: write the page again")
     parser.add_argument("--survivors", action="store_true", help="try those that survived again")
     parser.add_argument("--again", action="store_true", help="try all anew; arguments stay")
     parser.add_argument("--count", type=int, default=COUNT)
@@ -25,11 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--to", type=Path, default=kept.FILE, help="the file that is kept")
     chosen = parser.parse_args(arguments)
     before = kept.read(chosen.to)
-    if not chosen.check:
+    if not chosen.check and not chosen.page:
         before = _tried(before, chosen)
         chosen.to.write_text(before.text(), encoding="utf-8")
-        if chosen.to == kept.FILE:
-            kept.PAGE.write_text(kept.page(before), encoding="utf-8")
+    if chosen.to == kept.FILE and not chosen.check:
+        kept.PAGE.write_text(kept.page(before, len(before.stale())), encoding="utf-8")
     for mutant in before.stale():
         print(f"{mutant.file}: the line is gone: {mutant.before.strip()}", file=sys.stderr)
     for mutant in before.open():

@@ -78,8 +78,11 @@ def read(path: Path = FILE) -> Kept:
     return Kept(found["seed"], tuple(rows))
 
 
-def page(kept: Kept) -> str:
-    """The page: counts per folder, then every survivor with its argument."""
+def page(kept: Kept, gone: int) -> str:
+    """The page: counts per folder, then every survivor with its argument.
+
+    `gone`: mutants whose lines have been edited or are gone.
+    """
     lines = [
         "# Small mistakes in the source, and whether the tests notice",
         "",
@@ -90,6 +93,9 @@ def page(kept: Kept) -> str:
         "",
         f"Seed {kept.seed}: {len(kept.tried)} mutants, "
         f"{sum(t.outcome == CAUGHT for t in kept.tried)} caught.",
+        f"When this page was written, the lines of {gone} mutants had been edited or",
+        "were gone: their outcomes are those of older source. `python -m tests.mutation --check`",
+        "lists them; `--page` counts them again.",
         "",
         "| folder | mutants | caught | means the same |",
         "| --- | ---: | ---: | ---: |",
