@@ -23,16 +23,18 @@ from tests.verify.models.recurrent import (
     all_sizes,
     model_of,
 )
-from tests.verify.small_samples import chips_with_room
+from tests.verify.small_samples import LECTURE_CHIP, chips_with_room
 
 PAGE = Path(__file__).parents[2] / "docs" / "recurrent.md"
 WORKERS = 2
 HEAD = f"""# Recurrent ops of every size
 
 Written by `python -m tests.verify.recurrent_table`. One op of 16 time steps and one sample, whose
-input is as wide as its state, on each chip under {" and ".join(f"`{s}`" for s in STRATEGIES)}: the
+input is as wide as its state, under {" and ".join(f"`{s}`" for s in STRATEGIES)}: the
 largest error of the replays, over an output's largest magnitude. `ipu-gc2` has 256 KiB per core
-and is tried up to 64 units. A code is a refusal; `WRONG` would be a result that differs.
+and is tried up to 64 units. `{LECTURE_CHIP}` is not in the table: an RNN of 64 units is correct
+there, a GRU or LSTM of 64 units is refused (`GB_FULL`). A code is a refusal; `WRONG` would be a
+result that differs.
 """
 
 
