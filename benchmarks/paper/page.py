@@ -40,6 +40,10 @@ Written by `python -m benchmarks.paper` from the simulator's counts; no constant
 The paper's chip is `{CHIP}`. `{OTHER_CHIP}` is the same chip with the other reading of Algorithm
 1's capacity; [its profile](../hardware_profiles/{OTHER_CHIP}.yaml) explains why both are possible.
 Both are shown, neither is fitted.
+
+Some constants were chosen by measurements on these rows:
+[paper-assumptions.md](paper-assumptions.md#constants-that-were-chosen-on-the-rows) lists them,
+[constants.md](constants.md) has the effect of other values.
 """
 
 

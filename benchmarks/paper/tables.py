@@ -38,8 +38,19 @@ def throughput_sheet(findings: Findings, chip: str) -> Sheet:
         )
         for row in ROWS
     ]
-    remark = "Ours; in brackets the paper's, and ours over it."
+    remark = f"Ours; in brackets the paper's, and ours over it.{_evaluations(findings, chip)}"
     return Sheet(f"Throughput, samples per second, on {chip}", ("row", *asked), rows, remark)
+
+
+def _evaluations(findings: Findings, chip: str) -> str:
+    """A sentence with the evaluated plans per row of each search; "" without a search."""
+    counts = {}
+    for name, options in SEARCHES.items():
+        runs = [findings.find(row, "tuned", chip, options) for row in ROWS]
+        if own := {run.evaluations for run in runs if run and not run.refused}:
+            counts[name] = str(min(own)) if len(own) == 1 else f"{min(own)} to {max(own)}"
+    text = ", ".join(f"`{name}` {count}" for name, count in counts.items())
+    return f" Plans that a search evaluates per row: {text}." if text else ""
 
 
 def _rate(result: Result | None) -> str:
