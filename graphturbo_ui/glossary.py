@@ -23,7 +23,7 @@ GLOSSARY: Mapping[str, str] = {
     "halo": "Rows that two neighbouring pieces both need; computed or fetched twice.",
     "tile": "The part of an op that one instruction computes.",
     "throughput": "Samples (images, sentences) finished per second.",
-    "latency": "Time from the first load to the last store of the whole batch.",
+    "latency": "Time from the first launch to the last barrier of the whole batch.",
     "utilisation": "Share of the time an engine is busy, idle clusters included.",
     "layers in flight": "Layers that have an instruction running anywhere in the cluster, DMA "
     "included; the share is of the time with two or more.",
