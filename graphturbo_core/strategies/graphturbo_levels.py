@@ -114,7 +114,7 @@ class GraphTurboLevels(Strategy):
     )  # fmt: skip
     double_buffering: bool = switch(
         "two tile buffers per streamed operand, or one: loads and computes alternate (our choice: "
-        "the paper's generated kernels have two and no step of the paper adds them)"
+        "every compiler for such chips does it)"
     )
     fence: Literal["by-level", "on", "off"] = choice(
         BY_LEVEL, "on", "off",
