@@ -21,16 +21,18 @@ from typing import cast
 
 from benchmarks.drawing.sheet import Sheet
 from benchmarks.paper.findings import CHIP
-from benchmarks.paper.results import report_or_code
+from benchmarks.paper.results import report_or_code, short
 from benchmarks.paper.rows import ROWS
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.pipeline import Imports, RunRequest, warm_up
+from graphturbo_core.strategies.plus.variants import FEWEST, HALF_ROOM
 from tests.data.exports import exported
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "constants.md"
 NO_NUMBERS: Mapping[str, int] = MappingProxyType({})
 LOWERING = "graphturbo_core.lowering"
 RETENTION = "graphturbo_core.strategies.plus.gb_retention"
+GROUPINGS = "graphturbo_core.strategies.plus.plus"
 FULL, PLUS = "full", "plus"
 PERCENT = 100
 
@@ -95,8 +97,10 @@ SETTINGS = (
     *(Setting("ROUNDS", value, f"{LOWERING}.instructions.schedule") for value in (0, 1, 4)),
     *(Setting("REST_PARTS", value, f"{LOWERING}.addresses.packing") for value in ((), (2, 8, 32))),
     Setting("MOST_COMPUTES", 0, f"{LOWERING}.alternatives"),
+    *(Setting("RETRIES", value, f"{LOWERING}.addresses.packing") for value in (0, 2)),
     Setting("", "", level=PLUS),
     *(Setting("AHEAD_SHARE", value, RETENTION, PLUS) for value in (1, 2, 4, 1000)),
+    *(Setting("MERGED", value, GROUPINGS, PLUS) for value in ((), (FEWEST,), (HALF_ROOM,))),
 )
 """Settings; the first one of a level is the baseline of its others."""
 OTHERS = (
@@ -142,46 +146,76 @@ def _throughput(model: Model, setting: Setting) -> Rate:
     return answer if isinstance(answer, str) else cast(float, answer.contract["throughput_per_s"])
 
 
-def sheets(found: Sequence[Sequence[Rate]]) -> list[Sheet]:
-    """Per level one table for the rows, one for the other models; `found` in SETTINGS' order."""
-    count = len(rows())
-    names = list(models())
+def sheets(found: Mapping[Setting, Sequence[Rate]], kept: str = "") -> list[Sheet]:
+    """Per level one table for the rows, one for the other models.
+
+    `kept`: a page with the lines of the settings that did not run; one that it lacks has no line.
+
+    Raises:
+        ValueError: `kept` has other baselines.
+    """
+    count, names = len(rows()), list(models())
     parts = (("the ten rows", slice(0, count)), ("ten other models", slice(count, len(names))))
-    by_level = {
-        level: [
-            (setting, own)
-            for setting, own in zip(SETTINGS, found, strict=True)
-            if setting.level == level
-        ]
-        for level in (FULL, PLUS)
-    }
-    return [
-        Sheet(
-            f"Throughput of `graphturbo:{level}` on {what}",
-            ("constant", "value", *names[part], "geometric mean"),
-            [_line(setting, own[part], runs[0][1][part]) for setting, own in runs],
-        )
-        for level, runs in by_level.items()
-        for what, part in parts
-    ]
+    made = []
+    for level in (FULL, PLUS):
+        settings = [each for each in SETTINGS if each.level == level]
+        for what, part in parts:
+            title = f"Throughput of `graphturbo:{level}` on {what}"
+            ran = {
+                s: _line(s, found[s][part], found[settings[0]][part])
+                for s in settings
+                if s in found
+            }
+            known = _kept_lines(kept, title) if kept else [*ran.values()]
+            lines = _merged(settings, ran, known)
+            made.append(Sheet(title, ("constant", "value", *names[part], "geometric mean"), lines))
+    return made
+
+
+def _kept_lines(page_text: str, title: str) -> list[tuple[str, ...]]:
+    """Cells of the lines of a table on the page."""
+    table = page_text.partition(f"## {title}\n\n")[2].partition("\n\n")[0].strip()
+    return [tuple(line[2:-2].split(" | ")) for line in table.splitlines()]
+
+
+def _merged(
+    settings: Sequence[Setting],
+    ran: Mapping[Setting, tuple[str, ...]],
+    kept: Sequence[tuple[str, ...]],
+) -> list[tuple[str, ...]]:
+    """Lines of all settings in order: those that ran, else the kept ones."""
+    known = {(cells[0], cells[1]): cells for cells in kept}
+    baseline = settings[0]
+    if baseline in ran and known[_named(baseline)] != ran[baseline]:
+        raise ValueError(f"the baseline has changed: run all settings; {ran[baseline]}")
+    lines = {**known, **{_named(each): cells for each, cells in ran.items()}}
+    return [lines[_named(each)] for each in settings if _named(each) in lines]
+
+
+def _named(setting: Setting) -> tuple[str, str]:
+    """Constant and value, as the first two cells of its line."""
+    if setting.is_baseline:
+        return "baseline", ""
+    is_tuple = isinstance(setting.value, tuple)
+    value = ", ".join(map(str, setting.value)) or "none" if is_tuple else str(setting.value)
+    return f"`{setting.constant}`", value
 
 
 def _line(setting: Setting, own: Sequence[Rate], taken: Sequence[Rate]) -> tuple[str, ...]:
     """Samples per second of the baseline; for other settings, the change in per cent."""
     if setting.is_baseline:
-        return ("baseline", "", *(_rate(rate) for rate in own), "")
+        return (*_named(setting), *(_rate(rate) for rate in own), "")
     changes = [_change(rate, base) for rate, base in zip(own, taken, strict=True)]
-    value = ", ".join(map(str, setting.value)) if isinstance(setting.value, tuple) else None
     return (
-        f"`{setting.constant}`",
-        (value or "none") if value is not None else str(setting.value),
+        *_named(setting),
         *(each if isinstance(each, str) else _percent(each) for each in changes),
         _percent(_mean(each for each in changes if not isinstance(each, str))),
     )
 
 
 def _rate(rate: Rate) -> str:
-    return rate if isinstance(rate, str) else f"{rate:,.0f}"
+    """Whole samples per second, by the rule of docs/paper.md."""
+    return rate if isinstance(rate, str) else f"{short(rate):,.0f}"
 
 
 def _change(rate: Rate, base: Rate) -> Rate:
@@ -198,41 +232,55 @@ def _percent(ratio: float) -> str:
     return f"{change:+.1f} %" if change else "0"
 
 
-def page(found: Sequence[Sequence[Rate]]) -> str:
-    """Text of docs/constants.md."""
+def page(found: Mapping[Setting, Sequence[Rate]], kept: str = "") -> str:
+    """Text of docs/constants.md; `kept`: as for `sheets`."""
     taken = ", ".join(
         f"`{name}` {value}"
         for name, value in {
             "lowering.tile_share": 16,
-            **{each.constant: each.taken for each in SETTINGS if each.module},
+            **{each.constant: _text(each.taken) for each in SETTINGS if each.module},
         }.items()
     )
-    tables = "\n".join(sheet.markdown() for sheet in sheets(found))
+    tables = "\n".join(sheet.markdown() for sheet in sheets(found, kept))
     return (
         "# Constants that were chosen on the ten rows\n\n"
         f"Written by `python -m benchmarks.constants`; chip `{CHIP}`. Baseline: "
         f"{taken}. The first row of each table is in samples per second, each other row is the "
         "change with one other value. The code explains each constant beside its definition. The "
         "ten other models were not used to choose the values. `AHEAD_SHARE` reserves a part of the "
-        "free GB, one over its value.\n\n"
+        "free GB, one over its value. `MERGED` are the other groupings that `plus` evaluates.\n\n"
         f"{tables}"
     )
 
 
+def _text(value: object) -> str:
+    """A tuple in brackets, another value as it is."""
+    return f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs all settings, prints the page and writes it."""
+    """Runs the settings, prints the page and writes it."""
+    names = sorted({each.constant for each in SETTINGS if not each.is_baseline})
     parser = argparse.ArgumentParser(description="Other values of constants, on twenty models.")
     parser.add_argument("--out", type=Path, default=PAGE, help="where the page goes")
     parser.add_argument("--processes", type=int, default=1, help="settings that run at once")
+    parser.add_argument(
+        "--only", nargs="*", choices=names, metavar="CONSTANT",
+        help="run these and their baselines; other lines of the page are kept",
+    )  # fmt: skip
     chosen = parser.parse_args(arguments)
-    found = []
+    kept = PAGE.read_text(encoding="utf-8") if chosen.only else ""
+    only = chosen.only or names
+    levels = {each.level for each in SETTINGS if each.constant in only}
+    asked = [s for s in SETTINGS if s.constant in only or (s.is_baseline and s.level in levels)]
+    found = {}
     pool = ProcessPoolExecutor(chosen.processes, get_context("spawn"), max_tasks_per_child=1)
     with pool:
-        for setting, own in zip(SETTINGS, pool.map(rates, SETTINGS), strict=True):
-            found.append(own)
+        for setting, own in zip(asked, pool.map(rates, asked), strict=True):
+            found[setting] = own
             print(f"{setting.constant or 'baseline'} {setting.value} is done", file=sys.stderr)
-    chosen.out.write_text(page(found), encoding="utf-8")
-    print(page(found))
+    chosen.out.write_text(page(found, kept), encoding="utf-8")
+    print(page(found, kept))
     return 0
 
 

@@ -139,7 +139,7 @@ class Asked:
         is_taken = not self.place and not asked
         return Result(
             self.row, self.variant.sample, self.chip, strategy, row.batch,
-            _short(published) if published and is_taken else None, asked,
+            short(published) if published and is_taken else None, asked,
         )  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def filled(blank: Result, report: Report) -> Result:
     contract = cast(Mapping[str, Any], report.contract)
     ledger = {cause: size for cause, size in contract["dram_ledger"].items() if size}
     rates = {
-        name: _short(blank.batch / contract[key])
+        name: short(blank.batch / contract[key])
         for name, key in (
             ("throughput_per_s", "latency_s"),
             ("bound_per_s", "lower_bound_s"),
@@ -200,14 +200,14 @@ def filled(blank: Result, report: Report) -> Result:
     return replace(
         blank,
         **rates,
-        kernels_bound_per_s=_short(blank.batch / contract["latency_s"] / _least_share(report)),
+        kernels_bound_per_s=short(blank.batch / contract["latency_s"] / _least_share(report)),
         cycles=contract["cycles"],
         kernels=contract["kernels"],
         instructions=contract["instructions"],
-        in_flight=_short(contract["overlap"]["layers_in_flight"]["share"]),
-        memory_under_compute=_short(contract["overlap"]["memory_under_compute"]),
-        mac_share=_short(contract["mac_utilization"]),
-        dram_share=_short(sum(ledger.values()) / _dram_bytes_per_s(report) / contract["latency_s"]),
+        in_flight=short(contract["overlap"]["layers_in_flight"]["share"]),
+        memory_under_compute=short(contract["overlap"]["memory_under_compute"]),
+        mac_share=short(contract["mac_utilization"]),
+        dram_share=short(sum(ledger.values()) / _dram_bytes_per_s(report) / contract["latency_s"]),
         least_dram_bytes=contract["compulsory_dram_bytes"],
         dram_bytes=ledger,
         busy=_shorts(contract["utilization"]),
@@ -245,10 +245,11 @@ def _dram_bytes_per_s(report: Report) -> float:
 
 
 def _shorts(values: Mapping[str, float]) -> dict[str, float]:
-    return {name: _short(value) for name, value in values.items()}
+    return {name: short(value) for name, value in values.items()}
 
 
-def _short(value: float) -> float:
+def short(value: float) -> float:
+    """The number with the digits that docs/paper.json keeps."""
     return float(f"{value:.{DIGITS}g}")
 
 
@@ -276,7 +277,7 @@ def stage_use(report: Report) -> dict[str, Use]:
     matrix = busy["matrix"]
     runs = (took * matrix / np.maximum(matrix.sum(axis=0), 1)).sum(axis=1)
     shares = {
-        kind: [_short(float(b / (r * cores[kind]))) if r else 0.0 for b, r in zip(
+        kind: [short(float(b / (r * cores[kind]))) if r else 0.0 for b, r in zip(
             busy[kind].sum(axis=1), runs, strict=True)]
         for kind in busy
     }  # fmt: skip
@@ -293,7 +294,7 @@ def _fill(report: Report, is_shown: NDArray[np.bool_]) -> float:
     cores = sum(int(engine["cores"]) for engine in _engines(report, "matrix"))
     macs_per_core_s = int(roofs["matrix_macs_per_s"]) / cores
     busy_s = sum(int(row["matrix_cycles"]) for row in layers) * seconds_per_cycle(report)
-    return _short(sum(int(row["macs"]) for row in layers) / (busy_s * macs_per_core_s))
+    return short(sum(int(row["macs"]) for row in layers) / (busy_s * macs_per_core_s))
 
 
 def _engines(report: Report, kind: str) -> list[Mapping[str, Any]]:

@@ -31,8 +31,6 @@ ROWS_FILE = ROOT / "docs" / "paper-rows.json"
 PAPER = json.loads(ROWS_FILE.read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
 WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-CLOCK_HZ = 1e9
-"""Of the paper's chip: rates of the option table are not rounded before."""
 
 
 def values(words: str) -> Mapping[str, float]:
@@ -88,8 +86,7 @@ def full(row: str, option: str = NONE, chip: str = CHIP) -> Result:
 
 def rate(row: str, option: str = NONE) -> str:
     """Samples per second, as a page has them."""
-    run = full(row, option)
-    return f"{run.batch * CLOCK_HZ / run.cycles:,.0f}"
+    return f"{full(row, option).throughput_per_s:,.0f}"
 
 
 def shares(option: str) -> list[float]:

@@ -46,7 +46,7 @@ def test_rates_are_of_the_constant_as_set(monkeypatch: pytest.MonkeyPatch) -> No
 def test_lines_are_changes_and_their_mean() -> None:
     taken = [100.0] * 20
     half = [50.0, 200.0, *[100.0] * 7, "LB_FULL", *[110.0] * 10]
-    found = [taken, half, *[taken] * (len(SETTINGS) - 2)]
+    found = dict(zip(SETTINGS, [taken, half, *[taken] * (len(SETTINGS) - 2)], strict=True))
     first, second, third, fourth = sheets(found)
     assert len(first.headings) == len(second.headings) == 13
     assert tuple(first.rows[0][1:4]) == ("", "100", "100")
@@ -55,7 +55,22 @@ def test_lines_are_changes_and_their_mean() -> None:
     )  # fmt: skip
     assert second.rows[1][-1] == "+10.0 %"
     assert [row[1] for row in first.rows if row[0] == "`REST_PARTS`"] == ["none", "2, 8, 32"]
-    assert {row[0] for row in (*third.rows, *fourth.rows)} == {"baseline", "`AHEAD_SHARE`"}
+    assert {row[0] for row in (*third.rows, *fourth.rows)} == {
+        "baseline", "`AHEAD_SHARE`", "`MERGED`",
+    }  # fmt: skip
     text = page(found)
     assert "`MOST_SETS` 6" in text
     assert f"`lowering.tile_share` {strategy_options()['lowering.tile_share'].default}" in text
+
+
+def test_lines_of_settings_that_did_not_run_are_kept() -> None:
+    taken, half = [100.0] * 20, [50.0] * 20
+    found = dict(zip(SETTINGS, [taken, half, *[taken] * (len(SETTINGS) - 2)], strict=True))
+    text = page(found)
+    retries = next(each for each in SETTINGS if each.constant == "RETRIES")
+    few = {each: own for each, own in found.items() if each.is_baseline}
+    assert page(few, text) == text
+    (own,) = {*page({**few, retries: half}, text).splitlines()} - {*text.splitlines()}
+    assert own == f"| `RETRIES` | 0 | {' | '.join(['-50.0 %'] * 11)} |"
+    with pytest.raises(ValueError, match="the baseline has changed"):
+        page(dict.fromkeys(few, half), text)

@@ -20,7 +20,7 @@ DenseNet-121 and the transformers)."""
 REST_PARTS = (8, 32)
 """Rest times of bytes between uses, as fractions of a kernel's expected cycles: the longest with
 room for each buffer, then none (our choice: without rest times, scheduling gains 1.037 and 1.393 on
-the paper's rows E and I, with them 1.061 and 1.473; adding a half gains less)."""
+the paper's rows E and I, with them 1.069 and 1.475; adding a half gains less)."""
 
 ASKED_COLUMNS, BLOCK_COLUMNS = 5, 6
 """Columns of the input tables of `_packed`."""
@@ -65,14 +65,14 @@ def pack(
     requests: Sequence[Request],
     taken: Sequence[Taken],
     capacity_bytes: int,
-    retries: int = RETRIES,
+    retries: int | None = None,
 ) -> tuple[dict[tuple[str, bool], int], str | None]:
     """Returns offsets by place, and the first unplaced buffer (then the offsets are partial).
 
     Greedy by size (our choice: first fit in order of production leaves holes, and ResNet-50's
     stage 1 no longer fits its 882 of 1,024 KiB). Ties: earlier first, then by key. If a buffer is
-    unplaced, the packing is repeated with it first, up to `retries` times, unless no packing can
-    succeed. O(requests^2), in compiled code.
+    unplaced, the packing is repeated with it first, up to `retries` times (None: `RETRIES`),
+    unless no packing can succeed. O(requests^2), in compiled code.
     """
     order = _by_size(requests)
     asked, blocks = _tables(order, taken)
@@ -80,7 +80,7 @@ def pack(
     keys = np.array([number[r.key] for r in order], dtype=np.int64)
     turn = np.arange(len(order))
     first: tuple[dict[tuple[str, bool], int], str | None] | None = None
-    for _ in range(1 + retries):
+    for _ in range(1 + (RETRIES if retries is None else retries)):
         found = _packed(asked[turn], blocks, capacity_bytes, (_NEVER,))
         if len(found) == len(order):
             return _by_place(order, turn, found), None
