@@ -15,6 +15,7 @@ from time import process_time
 
 from onnx import TensorProto, helper
 
+from graphturbo_core.errors import CapacityError
 from graphturbo_core.pipeline import RunRequest, run_report, warm_up
 
 STRATEGIES = ("tvm", "graphturbo")
@@ -56,13 +57,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         data = model_of(options.readers, shape, is_joined=options.joined)
         began = process_time()
         request = RunRequest("readers", strategy, profile, verify=options.verify)
-        contract = run_report(data, request).contract
+        run = f"{strategy} on {profile}, {'x'.join(map(str, shape))}"
+        try:
+            contract = run_report(data, request).contract
+        except CapacityError as refused:
+            print(f"{run}: {refused.code} after {process_time() - began:.1f} s")
+            continue
         total = process_time() - began
         steps = {step["name"]: step["seconds"] for step in contract["steps"]}
         to_trace = sum(steps[name] for name in TO_TRACE)
         print(
-            f"{strategy} on {profile}, {'x'.join(map(str, shape))}: {to_trace:.1f} s to the trace, "
-            f"{total:.1f} s to the report, {contract['instructions']:,} instructions"
+            f"{run}: {to_trace:.1f} s to the trace, {total:.1f} s to the report, "
+            f"{contract['instructions']:,} instructions"
         )
     return 0
 
