@@ -114,7 +114,7 @@ class GraphTurboLevels(Strategy):
     )  # fmt: skip
     double_buffering: bool = switch(
         "two tile buffers per streamed operand, or one: loads and computes alternate (our choice: "
-        "every compiler for such chips does it)"
+        "the paper does not say)"
     )
     fence: Literal["by-level", "on", "off"] = choice(
         BY_LEVEL, "on", "off",
