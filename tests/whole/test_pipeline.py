@@ -189,7 +189,7 @@ def test_without_pictures_the_rest_is_the_same() -> None:
     assert plain.tables == {key: whole.tables[key] for key in plain.tables}
     assert whole.tables.keys() - plain.tables.keys() == {
         "graph_nodes", "graph_edges", "spaces", "tensors", "stretches", "stages", "pieces",
-        "reasons",
+        "reasons", "raised",
         "next_best", "otherwise",
     }  # fmt: skip
     for name, array in plain.arrays.items():
