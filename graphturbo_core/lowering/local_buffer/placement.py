@@ -185,7 +185,6 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
     asked = _asked(task, cuts)
     while True:
         wanted = {name: need for name, need in asked.items() if name not in demoted}
-        cuts.attempts += 1
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, tuple):
             return attempt, cuts.most_tiles
@@ -212,7 +211,8 @@ def _attempt(
     base = _ring_base(task, rings, cuts)
     if base is None:
         return None
-    placed = _placed(task, views, (rings, base), cuts)
+    is_single = len(demoted) - len(task.parked) < SINGLE_ATTEMPTS
+    placed = _placed(task, views, (rings, base), cuts, is_single=is_single)
     if isinstance(placed, tuple):
         return placed
     return KernelPlacement(
@@ -275,10 +275,12 @@ def _placed(
     views: Views,
     streams: tuple[list[Mapping[str, int]], int],
     cuts: StageCuts,
+    *,
+    is_single: bool,
 ) -> dict[str, Resident] | tuple[str, ...]:
     """Returns an address per requested tensor, or the first without room.
 
-    After `SINGLE_ATTEMPTS` all without room, unless the kernel before left it.
+    Unless `is_single`, all without room but those that the kernel before left.
 
     `streams`: bytes of each stage's tiles, and the offset of their buffers.
     """
@@ -295,7 +297,7 @@ def _placed(
     ]
     capacity = task.plan.budget.lb_data_bytes
     offsets, failed = pack(requests, fixed, capacity)
-    if failed is not None and cuts.attempts <= SINGLE_ATTEMPTS:
+    if failed is not None and is_single:
         return (failed,)
     if failed is not None:
         others = unplaced(requests, fixed, capacity)

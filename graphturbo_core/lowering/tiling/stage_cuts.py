@@ -77,9 +77,8 @@ class StageCuts:
     ) -> None:
         """Start with an empty memo beside that of the whole lowering.
 
-        `attempts`: to place the kernel, so far; `most_tiles`: the most tiles of all of them.
+        `most_tiles`: the most tiles of all attempts to place the kernel.
         """
-        self.attempts = 0
         self.most_tiles = 0
         self._plan = plan
         self._alike = alike

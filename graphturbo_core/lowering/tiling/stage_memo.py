@@ -24,11 +24,12 @@ class StageValues:
 
     tilings: dict[Hashable, Tiling] = field(default_factory=dict)
     bytes: dict[Hashable, int] = field(default_factory=dict)
+    fetches: dict[Hashable, int] = field(default_factory=dict)
     loads: dict[Hashable, StageLoad] = field(default_factory=dict)
 
     def clear(self) -> None:
         """Forget all values."""
-        for each in (self.tilings, self.bytes, self.loads):
+        for each in (self.tilings, self.bytes, self.fetches, self.loads):
             each.clear()
 
 
@@ -119,7 +120,7 @@ class StageMemo:
         places, kind = stage.places[tensor], self._key(stage, tiling)
         if len(places) > 1:
             return 0
-        key, known = ("fetches", kind, places), self._values.bytes
+        key, known = (kind, places), self._values.fetches
         if key not in known:
             sizes = self._tile_sizes(kind, stage, tiling)
             known[key] = sizes.fewest_fetches(stage.operands[places[0]])

@@ -23,7 +23,7 @@ from graphturbo_core.report.canvases.canvas import (
 from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.overview.blocks import blocks
 from graphturbo_core.report.overview.group_names import names_of_groups
-from graphturbo_core.report.overview.headline import dram_bytes, headline
+from graphturbo_core.report.overview.headline import headline
 from graphturbo_core.report.overview.hues import (
     HUES,
     Hues,
@@ -42,6 +42,7 @@ from graphturbo_core.report.verdict.at_work import (
     idle_clusters,
     share_at_work,
 )
+from graphturbo_core.report.verdict.measures import dram_bytes
 
 NO_LAYER = 0xFFFF
 """Layer of an instruction that belongs to none."""
@@ -169,7 +170,7 @@ def result_figures(report: Report, show: Show) -> dict[str, object]:
         "strategy": show(contract["strategy"]),
         "latency_s": contract["latency_s"],
         "per_s": contract["throughput_per_s"],
-        "dram_bytes": dram_bytes(report),
+        "dram_bytes": dram_bytes(report.contract),
         "kernels": contract["kernels"] * contract["rounds"],
         "bound_share": 1 / contract["gap"] if contract["gap"] else 0.0,
     }
@@ -206,7 +207,7 @@ def _link_busy(report: Report) -> float:
     """Share of the latency that DRAM's bandwidth of these clusters would need for the bytes."""
     (whole,), (roof,) = report.tables["round"], report.tables["roofs"]
     per_s = roof["dram_bytes_per_s"] * whole["clusters"] * share_at_work(report)
-    needed_s = dram_bytes(report) / per_s if per_s else 0.0
+    needed_s = dram_bytes(report.contract) / per_s if per_s else 0.0
     return min(1.0, needed_s / report.contract["latency_s"])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.at_work import busy_at_work, clusters_at_work
 from graphturbo_core.report.verdict.equal_batches import equal_phrase
+from graphturbo_core.report.verdict.measures import dram_bytes
 from graphturbo_core.report.verdict.verdict import CAUSES, COMPARED, EDITED, differences, is_same
 from graphturbo_core.units import counted, format_bytes
 
@@ -73,14 +74,9 @@ def percent(share: float) -> str:
     return f"{share:.0%}".replace("%", " %") if share >= 0.0995 else f"{100 * share:.2g} %"  # noqa: PLR2004
 
 
-def dram_bytes(report: Report) -> int:
-    """Bytes that cross DRAM for the whole batch."""
-    return report.contract["dram_read_bytes"] + report.contract["dram_write_bytes"]
-
-
 def _reasons(a: Report, b: Report, outcome: int) -> str:
     """The causes: ratios where B clearly wins (2), else what DRAM moves less and more of."""
-    first, second = dram_bytes(a), dram_bytes(b)
+    first, second = dram_bytes(a.contract), dram_bytes(b.contract)
     if outcome == 2:  # noqa: PLR2004
         return ", ".join([_traffic(first, second), _busy(a, b)])
     changed: dict[str, int] = {}
@@ -93,10 +89,10 @@ def _reasons(a: Report, b: Report, outcome: int) -> str:
     if outcome < 0:
         # What grew most, then the largest other change: more of one may mean less of another.
         others = sorted((*grown[1:], *shrunk[:1]), key=lambda c: (-abs(changed[c]), c))
-        told = [_change(changed, c) for c in (*grown[:1], *others)[:TOLD_CAUSES]]
-        return ", ".join([_traffic(first, second), *told]) if grown else _busy(a, b)
-    told = [_change(changed, c) for c in (*shrunk[:1], *grown[:1])]
-    return f"DRAM moves {', '.join(told)}" if told else _busy(a, b)
+        changes = [_change(changed, c) for c in (*grown[:1], *others)[:TOLD_CAUSES]]
+        return ", ".join([_traffic(first, second), *changes]) if grown else _busy(a, b)
+    changes = [_change(changed, c) for c in (*shrunk[:1], *grown[:1])]
+    return f"DRAM moves {', '.join(changes)}" if changes else _busy(a, b)
 
 
 def _change(changed: Mapping[str, int], cause: str) -> str:

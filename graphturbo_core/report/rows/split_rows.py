@@ -11,7 +11,7 @@ from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.planning import splitter_of
-from graphturbo_core.strategies.steps.splitting import SubGraph
+from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 
 MAX_SPLITS = 5_000
 """Most quadruples in a report: those of sub-graphs, then of layers in order (our choice)."""
@@ -42,12 +42,9 @@ def split_rows(outcome: Outcome) -> Iterator[SplitRow]:
     no count fits. The group's count may differ: with further split axes, and where a core's share
     did not fit (see the decisions).
     """
-    known = strategy_options()
-    options = {name: text for name, text in outcome.named.options.items() if name in known}
-    splitter = splitter_of(outcome.named.strategy, outcome.hardware, options)
+    splitter, plan = own_splitter(outcome), outcome.plan
     if splitter is None:
         return
-    plan = outcome.plan
     graph = layer_graph(plan.semantics, plan.layers, plan.number_format)
     rows: Iterator[SplitRow] = (
         {
@@ -69,6 +66,13 @@ def split_rows(outcome: Outcome) -> Iterator[SplitRow]:
         for split in splitter.splits(sub_graph)
     )
     yield from islice(rows, MAX_SPLITS)
+
+
+def own_splitter(outcome: Outcome) -> Splitter | None:
+    """Algorithm 1 with the run's options; None of strategies without it."""
+    known = strategy_options()
+    options = {name: text for name, text in outcome.named.options.items() if name in known}
+    return splitter_of(outcome.named.strategy, outcome.hardware, options)
 
 
 def _parts(plan: Plan) -> Iterator[tuple[str, int, str, frozenset[int], tuple[int, ...]]]:

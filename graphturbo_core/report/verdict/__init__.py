@@ -1,6 +1,7 @@
 """Reports -> sentences and tables: which of two runs is faster, and why.
 
 - `at_work.py`: the clusters that have samples, and how busy their engines are.
+- `measures.py`: the figures that are compared.
 - `alone.py`: busy time of one kind of engine alone.
 - `equal_batches.py`: the ratio at equal cluster batches.
 - `binding_change.py`: what binds a run, and the number of the chip behind it.

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from graphturbo_core.report.contract import Contract
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.sample_noun import sample_noun
 from graphturbo_core.report.verdict.alone import alone, alone_text
 from graphturbo_core.report.verdict.at_work import at_work_text, idle_text, of_all_clusters
 from graphturbo_core.report.verdict.binding_change import path_text
 from graphturbo_core.report.verdict.equal_batches import equal_text
+from graphturbo_core.report.verdict.measures import (
+    MATRIX,
+    MEASURES,
+    THROUGHPUT,
+    Measure,
+    dram_bytes,
+    in_flight,
+    launches,
+    times_text,
+)
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.units import (
     format_bytes,
     format_count,
     format_percent,
-    format_seconds,
-    format_si,
 )
 
 SAME_RATIO = 0.005
@@ -44,18 +51,6 @@ WAITS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """One figure of the verdict: its value in a contract, its format, and which way is better."""
-
-    key: str
-    label: str
-    term: str
-    is_higher_better: bool
-    value: Callable[[Contract], float]
-    text: Callable[[float], str]
-
-
-@dataclass(frozen=True, slots=True)
 class VerdictRow:
     """One figure for A and B.
 
@@ -73,75 +68,6 @@ class VerdictRow:
     arrow: str
     is_better: bool | None
     note: str = ""
-
-
-def _dram_bytes(contract: Contract) -> float:
-    return contract["dram_read_bytes"] + contract["dram_write_bytes"]
-
-
-def _gb_bytes(contract: Contract) -> float:
-    return contract["gb_read_bytes"] + contract["gb_write_bytes"]
-
-
-def in_flight(contract: Contract) -> float:
-    """Share of the time with two or more layers in flight."""
-    overlap = contract["overlap"]
-    return overlap["layers_in_flight"]["share"]
-
-
-def _launches(contract: Contract) -> float:
-    """Kernels that one cluster launches for the whole batch."""
-    return float(contract["kernels"] * contract["rounds"])
-
-
-def times_text(ratio: float) -> str:
-    """A multiple: `7.95×`."""
-    return f"{format_si(ratio)}×"
-
-
-MATRIX = "matrix"
-THROUGHPUT = "Throughput"
-"""Label of the figure that has what a sample is called in its unit."""
-MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "throughput",
-        THROUGHPUT,
-        "throughput",
-        True,
-        lambda contract: contract["throughput_per_s"],
-        format_si,
-    ),
-    Measure(
-        "latency",
-        "Latency",
-        "latency",
-        False,
-        lambda contract: contract["latency_s"],
-        format_seconds,
-    ),
-    Measure(
-        "kernels",
-        "Kernels launched",
-        "kernel",
-        False,
-        _launches,
-        lambda value: format_count(int(value)),
-    ),
-    Measure("dram", "DRAM traffic", "DRAM", False, _dram_bytes, format_bytes),
-    Measure("gb", "GB traffic", "GB", False, _gb_bytes, format_bytes),
-    Measure(
-        MATRIX,
-        "Matrix busy",
-        "utilisation",
-        True,
-        lambda contract: contract["utilization"]["matrix"],
-        format_percent,
-    ),
-    Measure(
-        "in_flight", "2+ layers in flight", "layers in flight", True, in_flight, format_percent
-    ),
-    Measure("gap", "Gap to bound", "gap", False, lambda contract: contract["gap"], times_text),
-)
 
 
 def verdict_rows(a: Report, b: Report | None) -> tuple[VerdictRow, ...]:
@@ -310,7 +236,7 @@ class Reason:
 
 
 def _traffic(a: Report, b: Report) -> Reason:
-    first, second = _dram_bytes(a.contract), _dram_bytes(b.contract)
+    first, second = dram_bytes(a.contract), dram_bytes(b.contract)
     if is_same(first, second):
         return Reason()
     cause, saved = _largest_saving(a, b)
@@ -343,7 +269,7 @@ CAUSES: Mapping[str, str] = {
 
 
 def _fewer_kernels(a: Report, b: Report) -> Reason:
-    first, second = _launches(a.contract), _launches(b.contract)
+    first, second = launches(a.contract), launches(b.contract)
     if first == second:
         return Reason()
     kernels = "kernel" if second == 1 else "kernels"

@@ -30,6 +30,7 @@ from graphturbo_core.strategies.steps.redistribution import (
     choose_cores,
     relabel,
 )
+from tests.strategies.graphturbo.readings import GATED
 from tests.strategies.samples import weighted
 
 CORES = tuple(range(8))
@@ -133,14 +134,6 @@ def test_binding_over_channels_is_not_handed_down() -> None:
     assert (found.bindings["z"].axes, found.bindings["z"].grid) == ((1,), (8,))
     assert (found.bindings["y"].axes, found.bindings["y"].grid) == ((2, 3, 1), (2, 2, 2))
     assert found.scopes["y"] is Scope.LB
-
-
-GATED = """g (float[1,8,16,16] x, float[16,16] w) => (float[1,1,16,16] u)
-    <int64[2] inner = {2, 3}, int64[1] outer = {1}> {
-    y = MatMul(x, w)
-    d = ReduceMax(y, inner)
-    z = Add(d, y)
-    u = ReduceMax(z, outer) }"""
 
 
 @pytest.mark.parametrize(("is_plain", "axis"), [(False, 2), (True, 1)])

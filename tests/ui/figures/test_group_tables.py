@@ -22,9 +22,9 @@ REPORTS = {"A": FINE, "B": COARSE}
 
 
 def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
-    title, told = facts(Selection("B", "group", 1), REPORTS)
+    title, given = facts(Selection("B", "group", 1), REPORTS)
     assert title == "Sub-graph stage 1 (2) of B (g2)"
-    assert told == {
+    assert given == {
         "ops": "6 of 2 layers: 2 Conv, 2 Relu, 2 Add",
         "split (Algorithm 1)": "8 pieces along axis 0, carried by 6 of 6 ops",
         "pieces": "8, run as 0 kernels in this round",
@@ -45,11 +45,11 @@ def test_the_time_of_a_sub_graphs_kernels():
         {"group": g, "start_cycle": s, "end_cycle": e, "least_cycles": n} for g, s, e, n in rows
     )
     report = replace(COARSE, tables={**COARSE.tables, "kernels": kernels})
-    _, told = facts(Selection("B", "group", 1), {"A": FINE, "B": report})
-    assert told["time of these kernels"] == (
+    _, given = facts(Selection("B", "group", 1), {"A": FINE, "B": report})
+    assert given["time of these kernels"] == (
         "800 ns; no order of their instructions takes less than 690 ns"
     )
-    assert told["pieces"] == "8, run as 2 kernels in this round"
+    assert given["pieces"] == "8, run as 2 kernels in this round"
 
 
 def split_along(report, axis, along, **further):
@@ -62,16 +62,16 @@ def split_along(report, axis, along, **further):
 
 def test_a_sub_graph_without_a_split_runs_whole():
     report = split_along(FINE, -1, "")
-    _, told = facts(Selection("A", "group", 0), {"A": report})
-    assert told["split (Algorithm 1)"] == "none: it runs whole"
+    _, given = facts(Selection("A", "group", 0), {"A": report})
+    assert given["split (Algorithm 1)"] == "none: it runs whole"
     assert group_table(report)[0]["split axis"] == "none"
 
 
-def test_all_axes_of_a_split_are_told():
+def test_all_axes_of_a_split_are_given():
     report = split_along(COARSE, 2, "axes 2 in 4 and 3 in 2", further_splits=[[3, 2]])
-    _, told = facts(Selection("A", "group", 0), {"A": report})
+    _, given = facts(Selection("A", "group", 0), {"A": report})
     split = "8 pieces along axes 2 in 4 and 3 in 2, carried by 6 of 6 ops"
-    assert told["split (Algorithm 1)"] == split
+    assert given["split (Algorithm 1)"] == split
     assert group_table(report)[0]["split axis"] == "2 in 4 and 3 in 2"
 
 
@@ -84,17 +84,17 @@ def test_only_the_most_frequent_op_types_are_named():
     report = replace(
         report, tables={**report.tables, "graph_nodes": tuple({**row, "group": 0} for row in nodes)}
     )
-    _, told = facts(Selection("A", "group", 0), {"A": report})
+    _, given = facts(Selection("A", "group", 0), {"A": report})
     # ops 0, 1, 2 are T0, ops 3 to 11 are T1 to T9: ten types of which eight are named
-    assert told["ops"] == (
+    assert given["ops"] == (
         "12 of 4 layers: 3 T0, 1 T1, 1 T2, 1 T3, 1 T4, 1 T5, 1 T6, 1 T7, 2 more types"
     )
 
 
 def test_a_clicked_op_tells_its_sub_graph_in_both_runs():
-    title, told = facts(Selection("A", "op", 7), REPORTS)
+    title, given = facts(Selection("A", "op", 7), REPORTS)
     assert title == "Relu op7"
-    assert told == {
+    assert given == {
         "type": "Relu",
         "name": "op7",
         "output shape": "2x64x56x56",
@@ -106,10 +106,10 @@ def test_a_clicked_op_tells_its_sub_graph_in_both_runs():
     }
 
 
-def test_a_layer_that_another_view_selects_is_told_of():
-    title, told = facts(Selection("A", "layer", 1), REPORTS)
+def test_a_layer_that_another_view_selects_has_its_facts():
+    title, given = facts(Selection("A", "layer", 1), REPORTS)
     assert title == "Layer layer1"
-    assert told["sub-graph in B"] == "stage 1 (1): 6 ops in 8 pieces"
+    assert given["sub-graph in B"] == "stage 1 (1): 6 ops in 8 pieces"
 
 
 def test_what_is_not_there_has_no_facts():

@@ -63,13 +63,13 @@ def test_instructions_of_the_parts_are_listed_with_those_of_the_whole():
 
 def test_a_part_tells_its_own_type_and_where_the_other_run_has_the_whole():
     reports = dict(zip("AB", apart(), strict=True))
-    title, told = facts(Selection("A", "op", max(NORM_PARTS)), reports)
+    title, given = facts(Selection("A", "op", max(NORM_PARTS)), reports)
     assert title == "Add LayerNormalization_8/shift"
-    assert told["layer"] == "LayerNormalization_8 (LayerNormalization)"
-    assert told["sub-graph in A"] == "layers 6 to 7: 7 ops in 1 piece"
-    assert told["sub-graph in B"] == "layer 6: 1 op in 1 piece"
-    _, told = facts(Selection("B", "op", NORM), reports)
-    assert told["sub-graph in A"] == "; ".join(
+    assert given["layer"] == "LayerNormalization_8 (LayerNormalization)"
+    assert given["sub-graph in A"] == "layers 6 to 7: 7 ops in 1 piece"
+    assert given["sub-graph in B"] == "layer 6: 1 op in 1 piece"
+    _, given = facts(Selection("B", "op", NORM), reports)
+    assert given["sub-graph in A"] == "; ".join(
         ["layer 6, part 1: 1 op in 1 piece", "layer 6, part 2: 3 ops in 1 piece",
          "layers 6 to 7: 7 ops in 1 piece"]
     )  # fmt: skip

@@ -9,10 +9,9 @@ from typing import TypedDict
 from graphturbo_core.products.plan import Decision, Group
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.run_rows import count_of
+from graphturbo_core.report.rows.split_rows import own_splitter
 from graphturbo_core.strategies.graphturbo.fitting import RULE_CORE
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
-from graphturbo_core.strategies.options import strategy_options
-from graphturbo_core.strategies.planning import splitter_of
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 
 
@@ -33,12 +32,9 @@ class RaisedRow(TypedDict):
 
 def raised_rows(outcome: Outcome) -> Iterator[RaisedRow]:
     """One row per such sub-graph; none of strategies without Algorithm 1."""
-    known = strategy_options()
-    options = {name: text for name, text in outcome.named.options.items() if name in known}
-    splitter = splitter_of(outcome.named.strategy, outcome.hardware, options)
+    splitter, plan = own_splitter(outcome), outcome.plan
     if splitter is None:
         return
-    plan = outcome.plan
     graph = layer_graph(plan.semantics, plan.layers, plan.number_format)
     fits = _fits(plan.decisions)
     for index, group in enumerate(plan.groups):
