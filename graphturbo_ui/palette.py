@@ -1,9 +1,10 @@
 """The colours of every page: hues for sub-graphs and layers, greyed ones for all else.
 
 A saturated colour always stands for a sub-graph, stage or kind of sub-graph (`HUE_COLOURS`).
-Engines, causes of bytes and resources take from `MUTED`: ten colours with an OKLab chroma of at
-most 0.075, found by a search for the largest least distance between two, under normal vision,
-protanopia, deuteranopia and tritanopia (Machado et al. 2009). It is 0.089; our choice.
+Engines and resources take from `MUTED`: ten colours with an OKLab chroma of at most 0.075, found by
+a search for the largest least distance between two, under normal vision, protanopia, deuteranopia
+and tritanopia (Machado et al. 2009). It is 0.089; our choice. Causes of bytes take the six of them
+that no engine has, and `PLUM`, so that an engine and a cause never have one colour.
 Waits take from `MUTED_WAITS`, six colours that nothing else on their page has, most of them greens
 and purples, as `MUTED` has neither. The least distance between two is 0.096 in the same four
 visions. In normal vision each is at least 0.066 from every other colour on a light ground, and
@@ -21,14 +22,15 @@ HUE_COLOURS: Mapping[str, tuple[str, ...]] = {
 """By theme: a colour per hue of `report.overview.hues`, the last for everything else."""
 NAVY, OCHRE, PETROL, KHAKI = "#334c73", "#795e2e", "#3c6c78", "#a99663"
 LAVENDER, UMBER, STEEL, SAND = "#a6b1e0", "#8c7b55", "#7e9bb1", "#cdac99"
-SLATE, COFFEE = "#6a7ba9", "#56493c"
+SLATE, COFFEE, PLUM = "#6a7ba9", "#56493c", "#7e5472"
 MUTED = (NAVY, OCHRE, PETROL, KHAKI, LAVENDER, UMBER, STEEL, SAND, SLATE, COFFEE)
 FOREST, AQUA, MAUVE, WINE = "#4c6e45", "#70b8c5", "#886690", "#6b3b53"
 ROSE, OLIVE = "#b57b71", "#adaf79"
 MUTED_WAITS = (FOREST, AQUA, MAUVE, WINE, ROSE, OLIVE)
 GREY = "#8c8c8c"
+FIR = "#255b4f"
 IMAGE_COLOURS = (
-    "#255b4f", "#8dbf9b", "#566742", "#668c83", "#4d5522", "#85aa7f", "#597a6b", "#817d47",
+    FIR, "#8dbf9b", "#566742", "#668c83", "#4d5522", "#85aa7f", "#597a6b", "#86905c",
 )  # fmt: skip
 """Of image 1 to 8 in every step of the lecture: greens, as `MUTED` has none.
 
@@ -66,9 +68,9 @@ WAIT_COLOURS: Mapping[str, str] = {
 """What an engine's cycle goes to; an instruction takes the colour of what it waited for."""
 CAUSE_COLOURS: Mapping[str, str] = {
     "input": LAVENDER,
-    "output": SLATE,
-    "weight_first": PETROL,
-    "weight_again": OCHRE,
+    "output": UMBER,
+    "weight_first": SLATE,
+    "weight_again": PLUM,
     "activation": KHAKI,
     "halo": SAND,
     "spill": COFFEE,
@@ -106,7 +108,7 @@ WAITED_FOR = "data_"
 STEP_COLOURS: Mapping[str, str] = {
     "bound": GREY,
     "other_clusters": SLATE,
-    "repeated": COFFEE,
+    "repeated": FIR,
     "unfilled": WAIT_COLOURS["busy"],
     **{
         f"{WAITED_FOR}{of}": RESOURCE_COLOURS[of] for of in ("matrix", "vector", "dram", "gb", "lb")
@@ -134,7 +136,7 @@ def _with_white(colour: str) -> str:
 
 
 LIT: Mapping[str, str] = {
-    **{colour: _with_white(colour) for colour in (*MUTED, *MUTED_WAITS, GREY)},
+    **{colour: _with_white(colour) for colour in (*MUTED, PLUM, FIR, *MUTED_WAITS, GREY)},
     **dict(zip(HUE_COLOURS["light"], HUE_COLOURS["dark"], strict=True)),
 }
 """Colours of charts on a dark ground, by those on a light one."""

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from graphturbo_core import __version__
 from graphturbo_core.export.plan_read import read_head
+from graphturbo_core.report.overview.group_names import words_of
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.kept_replays import state_text
 from graphturbo_core.report.verdict.verdict import binding_text, differences, sentence, verdict_rows
@@ -78,7 +79,7 @@ def _rendered(
         script=(FOLDER / "document.js").read_text(encoding="utf-8"),
         plotly=packed_plotly(),
         differences=[_said(each) for each in (differences(a, b) if b else ())],
-        sentence=[_said(part) for part in (sentence(a, b, equal) if b else _alone(a, names))],
+        sentence=[_said(part) for part in _sentence(reports, names, equal)],
         verdict=verdict_rows(a, b),
         is_pair=b is not None,
         names=names,
@@ -115,9 +116,12 @@ def _digests(report: Report) -> str:
     return f"model {origin.model_digest}, chip {origin.profile_digest}"
 
 
-def _alone(report: Report, names: str) -> tuple[str, str]:
-    """What stands in place of the sentence where there is one run."""
-    return "", f"{names[0]} {binding_text(report)}."
+def _sentence(reports: Sequence[Report], names: str, equal: Report | str | None) -> tuple[str, str]:
+    """How the runs stand and what binds them; of one run what binds it."""
+    words = words_of(*reports)
+    if len(reports) > 1:
+        return sentence(reports[0], reports[1], equal, words)
+    return "", f"{names[0]} {binding_text(reports[0], words[0])}."
 
 
 def _said(text: str) -> str:

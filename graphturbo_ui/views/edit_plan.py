@@ -15,7 +15,8 @@ from graphturbo_core.export.edit_list import (
     with_merge,
 )
 from graphturbo_core.report.edit_choices import EditChoices, edit_choices
-from graphturbo_core.report.part_words import group_text, part_words
+from graphturbo_core.report.overview.group_names import words_of
+from graphturbo_core.report.part_words import part_words
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.verdict import figures_of, since_text
 from graphturbo_core.units import counted
@@ -53,7 +54,8 @@ def offer(runs: Runs, selected: Selection | None) -> None:
     if selected is None or selected.run not in runs:
         return
     ops = selected_in(selected, {name: run.report for name, run in runs.items()})
-    for name, run in runs.items():
+    words = words_of(*(run.report for run in runs.values()))
+    for (name, run), names in zip(runs.items(), words, strict=True):
         report = run.report
         strategy = report.contract["strategy"]
         if not strategy.startswith(EDITABLE) or "edits" not in report.files:
@@ -64,23 +66,23 @@ def offer(runs: Runs, selected: Selection | None) -> None:
             continue
         with st.expander(f"Edit the plan of {name} here", key=f"edit_{name}", expanded=True):
             if len(groups) == 1:
-                _one(name.lower(), report, edit_choices(report, groups[0]))
+                _one(name.lower(), report, edit_choices(report, groups[0]), names)
             else:
                 _several(name.lower(), report, groups[:MAX_MERGED])
 
 
-def _one(key: str, report: Report, found: EditChoices) -> None:
+def _one(key: str, report: Report, found: EditChoices, names: Mapping[str, str]) -> None:
     """Cut it, merge it with a neighbour, or fix how it is split."""
     taken = frozenset(node["op"] for node in report.tables["graph_nodes"])
     st.caption(
-        f"{safe_text(_title(found.name), Sink.MARKDOWN)}: "
+        f"{safe_text(_title(names[found.name]), Sink.MARKDOWN)}: "
         f"{counted(len(found.layers), 'layer')}, {_split_text(found)}. {define('edit')}"
     )
     cut, merge, split = st.columns(3)
     with cut:
         _cut(key, found, taken)
     with merge:
-        _merge(key, found, taken)
+        _merge(key, found, names, taken)
     with split:
         _split(key, found, taken)
 
@@ -92,8 +94,7 @@ def _split_text(found: EditChoices) -> str:
 
 
 def _title(name: str) -> str:
-    text = group_text(name)
-    return f"{text[:1].upper()}{text[1:]}"
+    return f"{name[:1].upper()}{name[1:]}"
 
 
 def _cut(key: str, found: EditChoices, taken: frozenset[str]) -> None:
@@ -114,10 +115,10 @@ def _forbid(key: str, found: EditChoices, place: int, taken: frozenset[str]) -> 
     drafts.change_draft(key, with_apart(drafts.draft(key), parts, taken))
 
 
-def _merge(key: str, found: EditChoices, taken: frozenset[str]) -> None:
+def _merge(key: str, found: EditChoices, names: Mapping[str, str], taken: frozenset[str]) -> None:
     other = st.selectbox(
         "Neighbour", list(found.neighbours), key=f"neighbour_{key}",
-        format_func=lambda name: safe_text(_title(name)), disabled=not found.neighbours,
+        format_func=lambda name: safe_text(_title(names[name])), disabled=not found.neighbours,
         placeholder="it has none",
     )  # fmt: skip
     parts = {found.name: found.ops, **({other: found.neighbours[other]} if other else {})}

@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from graphturbo_core.report.overview.group_names import words_of
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.kept_replays import state_text
 from graphturbo_core.report.verdict.note_places import VERIFIED, notes_by_place
@@ -92,12 +93,13 @@ def _said(runs: Runs, pending: Runs, beside: Run | str | None) -> tuple[str, str
     ((name, run),) = runs.items()
     waits = [f"{other} is being computed" for other in pending]
     rest = waits[0] if waits else "the other run is not"
-    return f"{name} is there, {rest}.", f"{name} {binding_text(run.report)}."
+    (words,) = words_of(run.report)
+    return f"{name} is there, {rest}.", f"{name} {binding_text(run.report, words)}."
 
 
 def _sentence(*reports: Report, names: str, equal: Report | str | None) -> tuple[str, str]:
     a, b = reports
-    return sentence(a, b, equal)
+    return sentence(a, b, equal, words_of(a, b))
 
 
 def _figure(row: VerdictRow) -> None:

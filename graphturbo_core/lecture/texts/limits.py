@@ -54,7 +54,7 @@ STEP = LectureStep(
     ),
     takeaway="Coarse is a bet that the piece fits.",
     belief="B is near the optimum.",
-    correction="B takes {full.gap}x the lower bound of {bound} cycles. A takes {tvm.gap}x.",
+    correction="B takes {full.gap}× the lower bound of {bound} cycles. A takes {tvm.gap}×.",
     link=LectureLink("tvm_slow_lb1024", "full_slow_lb1024", ("Why", "Memory")),
     notes=(
         "The matrix engines are busy {tvm.matrix_percent} % of the time in A, {full.matrix_percent}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,12 +62,16 @@ def _busy(times: Cycles, start: Cycles, end: Cycles) -> NDArray[np.bool_]:
     return np.cumsum(change)[:-1] > 0
 
 
-def alone_text(found: Alone) -> str:
-    """Text on the time in which no other kind works; empty below `LEAST_ALONE`."""
+def alone_text(found: Alone, words: Mapping[str, str]) -> str:
+    """Text on the time in which no other kind works; empty below `LEAST_ALONE`.
+
+    `words`: what sub-graphs are called, by name; others by their number.
+    """
     if found.share < LEAST_ALONE:
         return ""
     share = f", and for {format_percent(found.share)} of it no other kind of engine works"
     if not found.group:
         return share
-    place = f"{format_percent(found.group_share)} of that in {group_text(found.group)}"
+    group = words.get(found.group) or group_text(found.group)
+    place = f"{format_percent(found.group_share)} of that in {group}"
     return f"{share} ({place})"

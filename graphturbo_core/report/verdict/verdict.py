@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from graphturbo_core.report.report import Report
@@ -31,6 +32,8 @@ from graphturbo_core.units import (
 
 SAME_RATIO = 0.005
 """Two figures within 0.5 % are called the same (our choice: no view shows such a difference)."""
+UNNAMED: Mapping[str, str] = MappingProxyType({})
+"""Sub-graphs without names in words: a text has their numbers."""
 MOSTLY_BUSY = 0.6
 """Below this share of the time at work, the verdict names why engines wait (our choice)."""
 LEAST_OVERLAP = 0.01
@@ -165,10 +168,11 @@ def busiest_kind(report: Report) -> str:
     return max(sorted(stalls), key=lambda kind: stalls[kind]["busy"])
 
 
-def binding_text(report: Report) -> str:
+def binding_text(report: Report, words: Mapping[str, str] = UNNAMED) -> str:
     """What the critical path names as binding a run, and how busy the busiest engines are.
 
-    Of engines that are `MOSTLY_BUSY`: the time in which no other kind works; else why they wait.
+    `words`: what its sub-graphs are called, by name (`words_of`). Of engines that are
+    `MOSTLY_BUSY`: the time in which no other kind works; else why they wait.
     """
     kind = busiest_kind(report)
     shares = _stalls(report)[kind]
@@ -176,19 +180,26 @@ def binding_text(report: Report) -> str:
     busiest = f"Its busiest engines, {engines}, work {format_percent(shares['busy'])}"
     bound = f"is {path_text(report)}. {busiest} of the time"
     if shares["busy"] >= MOSTLY_BUSY:
-        return f"{bound}{alone_text(alone(report, kind))}"
+        return f"{bound}{alone_text(alone(report, kind), words)}"
     wait = max(WAITS, key=lambda name: shares[name])
     reason = f"{WAITS[wait]}{idle_text(report) if wait == 'idle' else ''}"
     return f"{bound} and wait {format_percent(shares[wait])} of it {reason}"
 
 
-def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[str, str]:
+def sentence(
+    a: Report,
+    b: Report,
+    equal: Report | str | None = None,
+    words: Sequence[Mapping[str, str]] = (UNNAMED, UNNAMED),
+) -> tuple[str, str]:
     """Two sentences: B's speed against A with reasons, and the resource that binds each run.
 
-    `equal`: A's strategy at B's cluster batch, where the two differ (`equal_text`).
+    `equal`: A's strategy at B's cluster batch, where the two differ (`equal_text`). `words`: as
+    `binding_text` takes them, of A and of B.
     """
+    of_a, of_b = words
     outcome = f"{_outcome(a, b)}{equal_text(a, b, equal)}"
-    return f"{outcome}{_reason(a, b)}.", f"B {binding_text(b)}. A {binding_text(a)}."
+    return f"{outcome}{_reason(a, b)}.", f"B {binding_text(b, of_b)}. A {binding_text(a, of_a)}."
 
 
 def pair_text(a: Report, b: Report, equal: Report | str | None) -> str:

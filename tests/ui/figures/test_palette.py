@@ -13,6 +13,7 @@ from graphturbo_core.products.program import Cause, InstructionKind
 from graphturbo_core.report.canvases.address_canvas import TENSOR_KINDS
 from graphturbo_core.sim.trace import Wait
 from graphturbo_ui.components.sources import FOLDER
+from graphturbo_ui.figures.bound_steps import STEP_WORDS
 from graphturbo_ui.palette import (
     CAUSE_COLOURS,
     ENGINE_COLOURS,
@@ -28,6 +29,7 @@ from graphturbo_ui.palette import (
     STEP_COLOURS,
     TENSOR_COLOURS,
     WAIT_COLOURS,
+    WAITED_FOR,
 )
 from tests.ui.canvas_page import contrast
 
@@ -97,6 +99,16 @@ def test_hues_are_those_of_the_first_screen():
 def test_only_hues_are_saturated():
     hues = [colour for colours in HUE_COLOURS.values() for colour in colours[:-1]]
     assert max(map(chroma, (*MUTED, *MUTED_WAITS))) < min(map(chroma, hues))
+
+
+def test_no_cause_of_bytes_has_a_colour_of_an_engine_and_no_step_one_of_another():
+    assert not {*CAUSE_COLOURS.values()} & {*ENGINE_COLOURS.values()}
+    assert least_distance([*CAUSE_COLOURS.values()]) > 0.089
+    drawn = {
+        (STEP_COLOURS.get(step) or CAUSE_COLOURS[step], step.startswith(WAITED_FOR))
+        for step in STEP_WORDS
+    }
+    assert len(drawn) == len(STEP_WORDS)
 
 
 def test_muted_colours_are_as_far_apart_as_is_said():

@@ -145,6 +145,10 @@ def test_an_engine_kind_alone_at_work_is_told_with_its_place():
         "DMAs, work 80 % of the time, and for 60 % of it no other kind of engine works (75 % of "
         "that in sub-graph 1)"
     )
+    assert binding_text(report, {"g1": "the stem", "g2": "the head"}).endswith("in the stem)")
+    _, why = sentence(report, report, None, ({"g1": "layers 1 to 4"}, {"g1": "the stem"}))
+    assert "in the stem). A is" in why
+    assert why.endswith("in layers 1 to 4).")
 
 
 def test_two_kernels_of_a_group_count_together():

@@ -45,7 +45,7 @@ def figure(app: AppTest, label: str) -> str:
 def test_a_forced_merge_is_listed_run_compared_and_undone(app: AppTest):
     app.run()
     assert figure(app, "Kernels launched") == "4"
-    assert app.selectbox(key="neighbour_b").options == ["Sub-graph 2"]
+    assert app.selectbox(key="neighbour_b").options == ["Stage 1 + stage 2"]
     click(app, "force_b")
     assert f"merge {STEM} + {STAGES}" in prose(app)
     assert figure(app, "Kernels launched") == "4"
@@ -82,7 +82,7 @@ def test_a_cut_and_a_split_can_be_fixed_and_all_undone(app: AppTest):
     apart = f"keep apart layer 2 (stage1/block1/conv1) | {REST}"
     for text in (apart, f"pieces of {STAGES}: 4", f"axis of {STAGES}: 0"):
         assert text in prose(app)
-    assert "Sub-graph 2: 7 layers" in prose(app)
+    assert "Stage 1 + stage 2: 7 layers" in prose(app)
     assert not re.search(r"\bg\d", prose(app))
     click(app, "undo_all_b")
     assert "Edits of B's plan" not in prose(app)

@@ -341,7 +341,7 @@ def test_play_runs_both_and_stops_at_the_end(screen: Overview) -> None:
     screen.wait("view.state.time === view.longest() && !view.player.isPlaying")
     assert "B is done since" in screen.said
     expect(button).to_have_text("▶ Play")
-    assert screen.run("return root.querySelectorAll('.veil rect').length") == 0
+    screen.wait("root.querySelectorAll('.veil rect').length === 0")
 
 
 def test_nothing_moves_for_those_who_ask_for_it(screen: Overview) -> None:
