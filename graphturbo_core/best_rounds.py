@@ -1,9 +1,11 @@
 """A strategy that chooses the cluster batch -> the fastest of several, and its rounds' plans.
 
 1. The cluster batches of `CLUSTER_BATCHES` are sorted by a closed form. 2. The strategy searches
-the rounds of the first `MOST_SEARCHED`. 3. For the others its first plan is simulated, unless the
-plan's lower bound says that it is slower than the fastest so far, or the search gained `MUCH` over
-its first plan. 4. The fastest of all is taken.
+the rounds of the first. 3. It searches the next one for which `is_worth_it` holds: whose first
+plan, improved by the square of the factor that the first search gained, would be the fastest. 4.
+For the others the first plan is simulated, unless the search gained `MUCH` over its first plan. 5.
+The fastest of all is taken. No rounds are looked at whose lower bound is not below the fastest so
+far; that bound stands in for the closed form where it is above the least one.
 Rounds of equal size are searched once: their plan does not depend on the others.
 Our choice; the paper's cluster batches were given.
 """
@@ -20,12 +22,13 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.recorder import Recorder
+from graphturbo_core.report.bounds.bounds import round_bound
 from graphturbo_core.rounds import Imports, Rounds, divide, round_cycles
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.planning import PlanTask, plan_for, target_of
+from graphturbo_core.strategies.planning import PlanTask, target_of
 from graphturbo_core.strategies.plus.least_cycles import least_cycles
 from graphturbo_core.strategies.registry import StrategySpec
 from graphturbo_core.strategies.steps.kernels import Target
@@ -35,6 +38,7 @@ from graphturbo_core.trial_cache import TrialCache
 CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
 """Samples per round that are compared (our choice)."""
 MOST_SEARCHED = 2
+"""Cluster batches that are searched (our choice)."""
 MUCH = 2
 """Gain of a search over its first plan, from which first plans elsewhere are not simulated (our
 choice: on generic-4x4 such a plan takes a minute to lower; of three models none came near)."""
@@ -49,7 +53,7 @@ class ChosenRounds:
     """The rounds of a run, its strategy at their cluster batch, and found plans by round size.
 
     `request`: with the cluster batch and the graph that were chosen. `decisions`: those of the
-    graph.
+    graph. `caches`: by round size, of what was lowered to choose them.
     """
 
     request: RunRequest
@@ -58,6 +62,7 @@ class ChosenRounds:
     rounds: Rounds
     plans: Mapping[int, PinnedPlan]
     decisions: tuple[Decision, ...] = ()
+    caches: Mapping[int, TrialCache] = field(default_factory=dict)
 
 
 def rounds_of(
@@ -122,6 +127,16 @@ def _chosen_at(
     return ChosenRounds(replace(request, strategy=own.text), own, strategy, rounds, plans)
 
 
+def is_worth_it(own: int, first: int, found: int) -> bool:
+    """Whether rounds are searched after others, by cycles; 0: refused.
+
+    `own`: of their first plan. `first`, `found`: of the first and of the fastest plan of the rounds
+    that were searched. The square of that gain leaves room for a search that gains more here (our
+    choice).
+    """
+    return not own or not first or own * found < first * first
+
+
 @dataclass
 class _Comparison:
     """Cluster batches of one run, compared.
@@ -137,30 +152,64 @@ class _Comparison:
     on_done: OnDone
     _estimates: dict[int, int] = field(default_factory=dict)
     _found: dict[int, tuple[Plan, int]] = field(default_factory=dict)
+    _targets: dict[int, Target] = field(default_factory=dict)
     _caches: dict[int, TrialCache] = field(default_factory=dict)
 
     def fastest(self, candidates: Sequence[Rounds]) -> ChosenRounds:
-        """The four rules of the file."""
-        parts = 2 * len(candidates)
-        estimates = []
-        for place, rounds in enumerate(candidates):
-            self.on_done(place, parts)
-            cycles = {size: self._estimate(rounds, size) for size in rounds.semantics}
-            estimates.append((round_cycles(rounds.division, cycles), place))
-        searched = 0
-        for number, (_, place) in enumerate(sorted(estimates)):
+        """The five rules of the file."""
+        bounds = [self._bound(rounds) for rounds in candidates]
+        order, parts = self._order(candidates, bounds), 2 * len(candidates)
+        searched: list[Rounds] = []
+        for number, place in enumerate(order):
             self.on_done(len(candidates) + number, parts)
-            if searched < MOST_SEARCHED:
-                searched += self._search(candidates[place])
-            elif self._may_be_fastest(candidates, candidates[place]):
-                self._take_first(candidates[place])
+            rounds, known = candidates[place], self._known(candidates)
+            if known and bounds[place] >= min(known)[0]:
+                continue
+            if not searched or (
+                len(searched) < MOST_SEARCHED and self._is_worth_it(searched[0], rounds)
+            ):
+                searched += [rounds] if self._search(rounds) else []
+            elif self._may_be_fastest(candidates, rounds):
+                self._take_first(rounds)
         known = self._known(candidates)
         if not known:
             what = "no cluster batch has a plan"
             raise CapacityError("NO_CLUSTER_BATCH", what, change="choose graphturbo to see why")
         rounds = candidates[min(known)[1]]
         plans = {size: PinnedPlan(recorded(self._found[size][0])) for size in rounds.semantics}
-        return _chosen_at(self.request, self.spec, self.strategy, rounds, plans)
+        chosen = _chosen_at(self.request, self.spec, self.strategy, rounds, plans)
+        return replace(chosen, caches=self._caches)
+
+    def _order(self, candidates: Sequence[Rounds], bounds: Sequence[int]) -> list[int]:
+        """Places of the candidates by their closed form, or their bound (rule 1)."""
+        parts, ranks = 2 * len(candidates), list[tuple[int, int]]()
+        for number, place in enumerate(sorted(range(len(bounds)), key=lambda at: bounds[at])):
+            self.on_done(number, parts)
+            rounds, rank = candidates[place], bounds[place]
+            if not ranks or rank < min(ranks)[0]:
+                cycles = {size: self._estimate(rounds, size) for size in rounds.semantics}
+                rank = round_cycles(rounds.division, cycles)
+            ranks.append((rank, place))
+        return [place for _, place in sorted(ranks)]
+
+    def _bound(self, rounds: Rounds) -> int:
+        """Lower bound of a candidate's cycles; 0 where none is known."""
+        if not self.strategy.is_for_time:
+            return 0
+        clusters = rounds.division.clusters_a_round if self.hardware.can_cooperate else 1
+        run = self.request.dtype, clusters
+        with suppress(CapacityError):
+            least = {
+                size: round_bound(sem, self.hardware, run) for size, sem in rounds.semantics.items()
+            }
+            return round_cycles(rounds.division, least)
+        return 0
+
+    def _is_worth_it(self, searched: Rounds, rounds: Rounds) -> bool:
+        """Whether rule 3 has a candidate searched, after `searched`."""
+        found = {size: self._found[size][1] for size in searched.semantics}
+        cycles = round_cycles(searched.division, found)
+        return is_worth_it(self._first_cycles(rounds), self._first_cycles(searched), cycles)
 
     def _known(self, candidates: Sequence[Rounds]) -> list[tuple[int, int]]:
         """Cycles and place of all candidates whose rounds have plans."""
@@ -180,7 +229,7 @@ class _Comparison:
         """Search the rounds of a candidate; returns whether all have a plan."""
         for size in sorted(rounds.semantics.keys() - self._found.keys()):
             with suppress(CapacityError, PlanError):
-                self._take(size, plan_for(self.spec, self._task(rounds, size)))
+                self._take(size, self.strategy.plan(self._target(rounds, size)))
         return rounds.semantics.keys() <= self._found.keys()
 
     def _may_be_fastest(self, candidates: Sequence[Rounds], rounds: Rounds) -> bool:
@@ -203,7 +252,10 @@ class _Comparison:
         """Cycles with the first plans, which the search has simulated; 0 if one is refused."""
         found = {}
         for size in rounds.semantics:
-            cost = self._cache(size).cost(self._first_plan(rounds, size))
+            try:
+                cost = self._cache(size).cost(self._first_plan(rounds, size))
+            except (CapacityError, PlanError):
+                return 0
             found[size] = self.strategy.compared_cycles(cost) if cost else 0
         return round_cycles(rounds.division, found) if all(found.values()) else 0
 
@@ -220,18 +272,19 @@ class _Comparison:
         return self.strategy.first_plan(self._target(rounds, size))
 
     def _target(self, rounds: Rounds, size: int) -> Target:
-        return target_of(self.strategy, self._task(rounds, size))
-
-    def _task(self, rounds: Rounds, size: int) -> PlanTask:
-        return PlanTask(
-            rounds.semantics[size], self.hardware, self.request.dtype, self.request.options,
-            clusters=rounds.division.clusters_a_round, cost=self._cache(size).cost,
-        )  # fmt: skip
+        """What rounds of this size are planned for, the same for all plans."""
+        if size not in self._targets:
+            task = PlanTask(
+                rounds.semantics[size], self.hardware, self.request.dtype, self.request.options,
+                clusters=rounds.division.clusters_a_round, cost=self._cache(size).cost,
+            )  # fmt: skip
+            self._targets[size] = target_of(self.strategy, task)
+        return self._targets[size]
 
     def _cache(self, size: int) -> TrialCache:
         if size not in self._caches:
             self._caches[size] = TrialCache(
                 self.imports.limits, self.request.max_instructions, self.imports.known,
-                has_trace=False, kernels=self.imports.kernels,
+                has_trace=not self.request.verify, kernels=self.imports.kernels,
             )  # fmt: skip
         return self._caches[size]

@@ -126,7 +126,7 @@ def _run(
     traces = {}
     for size, semantics in rounds.semantics.items():
         suffix = "" if is_one_size else f" (round of {size})"
-        cache = TrialCache(
+        cache = chosen.caches.get(size) or TrialCache(
             imports.limits, request.max_instructions, imports.known,
             has_trace=not request.verify, kernels=imports.kernels,
         )  # fmt: skip

@@ -134,6 +134,11 @@ class Strategy(ABC):
         """Cycles by which the plans of several cluster batches are compared."""
         return cost.cycles
 
+    @property
+    def is_for_time(self) -> bool:
+        """Whether `compared_cycles` are cycles of time."""
+        return True
+
     def first_plan(self, target: Target) -> Plan:
         """The plan with which a search begins, at every cluster batch."""
         return self.plan(target)

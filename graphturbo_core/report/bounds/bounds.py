@@ -155,7 +155,24 @@ def compulsory_bytes(sem: GraphSemantics, need: ModelNeed, number_format: str) -
 def model_terms_s(
     sem: GraphSemantics, need: ModelNeed, hardware: Hardware, run: tuple[str, int]
 ) -> dict[str, float]:
-    """Lower bound in seconds per resource.
+    """`model_terms` in seconds."""
+    cycles = model_terms(sem, need, hardware, run)
+    return {term: seconds_from_cycles(n, hardware.clock_hz) for term, n in cycles.items()}
+
+
+def round_bound(sem: GraphSemantics, hardware: Hardware, run: tuple[str, int]) -> int:
+    """Lower bound in cycles of one round of the model; `run` as in `model_terms`.
+
+    Raises:
+        CapacityError: NEED_TOO_SCATTERED, an op reads too many places to list.
+    """
+    return max(model_terms(sem, model_need(sem), hardware, run).values())
+
+
+def model_terms(
+    sem: GraphSemantics, need: ModelNeed, hardware: Hardware, run: tuple[str, int]
+) -> dict[str, int]:
+    """Lower bound in cycles per resource.
 
     `run`: number format, and number of clusters that share the work. `matrix` and `vector`: work
     that only engines of this kind can do. `engines`: all work, with grouped (depthwise) products in
@@ -166,13 +183,12 @@ def model_terms_s(
     engines = clusters * hardware.matrix_engines, clusters * hardware.cores
     own = load.cycles(*engines)
     size_bytes = compulsory_bytes(sem, need, number_format)
-    cycles = {
+    return {
         "matrix": own[EngineKind.MATRIX],
         "vector": own[EngineKind.VECTOR],
         "engines": load.together(*engines),
         "dram": hardware.transfer_cycles(size_bytes, clusters * hardware.dram_bandwidth),
     }
-    return {term: seconds_from_cycles(n, hardware.clock_hz) for term, n in cycles.items()}
 
 
 def _round_bound_s(trace: Trace) -> float:

@@ -15,8 +15,8 @@ from graphturbo_core.strategies.best.method import decided_otherwise
 from graphturbo_core.strategies.best.next_best import next_best
 from graphturbo_core.strategies.best.planned import Planned
 from graphturbo_core.strategies.best.segment_cycles import SegmentCycles
-from graphturbo_core.strategies.best.segments import segments_of
-from graphturbo_core.strategies.layers.layer_graph import layer_graph
+from graphturbo_core.strategies.best.segments import Segment, segments_of
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.cuts import cut_plan
 from graphturbo_core.strategies.plus.plus import Plus, PlusTrials, Proposal, Proposer, named_plan
@@ -84,7 +84,7 @@ class BestSearch(Plus):
         if target.constraints.shape_groups:
             return
         is_for_time = self.minimised.is_time
-        segments = segments_of(trials.graph, SegmentCycles(target), is_for_time=is_for_time)
+        segments = _segments(trials.graph, target, is_for_time)
         program = Planned(segments, self.minimised)
         self.programs.append(program)
         if self.minimised.is_time:
@@ -129,5 +129,15 @@ class BestSearch(Plus):
 def estimated_cycles(target: Target, minimised: Minimised = TIME) -> int:
     """Closed-form cycles of the dynamic program's first plan."""
     graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-    segments = segments_of(graph, SegmentCycles(target), is_for_time=minimised.is_time)
-    return Planned(segments, minimised).cheapest()[1]
+    return Planned(_segments(graph, target, minimised.is_time), minimised).cheapest()[1]
+
+
+def _segments(graph: LayerGraph, target: Target, is_for_time: bool) -> tuple[Segment, ...]:
+    """The priced segments, computed once for the estimate and the search of a target."""
+    name = f"segments, {is_for_time}"
+    found = target.once.get(name)
+    if not isinstance(found, tuple):
+        found = target.once[name] = segments_of(
+            graph, SegmentCycles(target), is_for_time=is_for_time
+        )
+    return found

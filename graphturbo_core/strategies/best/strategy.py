@@ -90,6 +90,11 @@ class Best(Strategy):
         return self._minimised.cost(cost).cycles
 
     @property
+    def is_for_time(self) -> bool:
+        """Whether time is the goal."""
+        return self._minimised.is_time
+
+    @property
     def _minimised(self) -> Minimised:
         return Minimised(self.goal)
 

@@ -95,7 +95,8 @@ class Target:
     """Inputs of planning: model, chip, and settings for all kernels of a plan.
 
     `clusters`: number of clusters that may share the round. `cost`: cost function, for a strategy
-    that evaluates several plans; None if not available.
+    that evaluates several plans; None if not available. `once`: what a strategy computes once for
+    all its plans, by name.
     """
 
     semantics: GraphSemantics = field(repr=False)
@@ -108,6 +109,7 @@ class Target:
     clusters: int = 1
     cost: Cost | None = field(default=None, repr=False, compare=False)
     gb_use: GbUse = DEFAULT_GB_USE
+    once: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def bound(self) -> Callable[[tuple[LoopNest, ...], Mapping[str, Box]], KernelBinding]:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
 from graphturbo_core import best_rounds
-from graphturbo_core.best_rounds import CLUSTER_BATCHES, choose_rounds
+from graphturbo_core.best_rounds import CLUSTER_BATCHES, choose_rounds, is_worth_it
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports, RunRequest, run_report, run_shared
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.report import Report
-from graphturbo_core.rounds import round_cycles
+from graphturbo_core.report.bounds.bounds import round_bound
+from graphturbo_core.rounds import divide, round_cycles
+from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.batching import divide_batch
 from graphturbo_core.strategies.steps.kernels import PlanCost, Target
+from graphturbo_core.trial_cache import TrialCache
 from tests.strategies.chains import FEED_FORWARD
 from tests.strategies.plus.plans import spent
 from tests.strategies.samples import hardware, weighted
 
 SAMPLE, CHIP, BATCH = "teaching-resnet", "generic-4x4", 64
+FAR = 10**6
+"""Cycles beyond those of any round here."""
 
 
 def report(strategy: str, **choices: object) -> Report:
@@ -94,13 +101,121 @@ def test_cluster_batches_that_are_not_searched_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The closed form is made to prefer small rounds, which are slow, and no search gains."""
-    monkeypatch.setattr(Best, "estimated_cycles", lambda _, target: samples_of(target) ** 2)
+    monkeypatch.setattr(Best, "estimated_cycles", lambda _, target: FAR * samples_of(target) ** 2)
     monkeypatch.setattr(Best, "plan", Best.first_plan)
     best = report("best").contract
     others = [report(f"graphturbo@{size}").contract["cycles"] for size in (1, 2, 4, 8, 16)]
     assert best["cycles"] <= min(others) < min(others[:2])
     monkeypatch.setattr(best_rounds, "MUCH", 1)
     assert report("best").contract["cycles"] > min(others)
+
+
+def looked_at(monkeypatch: pytest.MonkeyPatch, name: str) -> list[int]:
+    """Samples of the rounds for which a method of `Best` is called, in order."""
+    seen: list[int] = []
+    method = getattr(Best, name)
+
+    def seeing(strategy: Best, target: Target) -> object:
+        seen.append(samples_of(target))
+        return method(strategy, target)
+
+    monkeypatch.setattr(Best, name, seeing)
+    return seen
+
+
+def bounded(monkeypatch: pytest.MonkeyPatch, bound: Callable[[int], int]) -> None:
+    """Have a round of n samples the lower bound `bound(n)`."""
+
+    def of_round(sem: GraphSemantics, *_: object) -> int:
+        return bound(sem.graph.tensors[sem.graph.inputs[0]].shape[0])
+
+    monkeypatch.setattr(best_rounds, "round_bound", of_round)
+
+
+def test_rounds_whose_bound_is_not_below_the_fastest_are_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The bound leaves 8 samples a round and none other; the closed form is not asked for it."""
+    bounded(monkeypatch, lambda samples: 0 if samples == 8 else FAR * FAR)
+    seen = {
+        name: looked_at(monkeypatch, name) for name in ("estimated_cycles", "plan", "first_plan")
+    }
+    assert report("best").contract["strategy"] == "best@8"
+    assert seen == {"estimated_cycles": [8], "plan": [8], "first_plan": []}
+    bounded(monkeypatch, lambda samples: 0)
+    report("best")
+    assert {1, 2, 4, 16} < {*seen["estimated_cycles"]}
+
+
+def test_a_goal_other_than_time_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cycles of traffic are compared, of which a bound of the time says nothing."""
+    bounded(monkeypatch, lambda samples: FAR * FAR)
+    seen = looked_at(monkeypatch, "estimated_cycles")
+    report("best", options={"best.goal": "dram"})
+    assert {*seen} == {1, 2, 4, 8, 16}
+
+
+@pytest.mark.parametrize(
+    ("first", "found", "own", "is_searched"),
+    [
+        (100, 100, 99, True),
+        (100, 100, 101, False),
+        (100, 50, 199, True),
+        (100, 50, 201, False),
+        (0, 50, 10**9, True),
+        (100, 50, 0, True),
+    ],
+)
+def test_the_second_search_is_worth_it_by_what_the_first_one_gained(
+    first: int, found: int, own: int, is_searched: bool
+) -> None:
+    """From 100 to 50 cycles: another first plan of 199, improved fourfold, is below 50."""
+    assert is_worth_it(own, first, found) is is_searched
+
+
+@pytest.mark.parametrize("is_second", [True, False])
+def test_the_second_search_follows_that_rule(
+    is_second: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, ...]] = []
+    monkeypatch.setattr(
+        best_rounds, "is_worth_it", lambda *cycles: asked.append(cycles) or is_second
+    )
+    seen = looked_at(monkeypatch, "plan")
+    report("best")
+    assert len(seen) == 1 + is_second
+    own, first, found = asked[0]
+    assert found <= first == report(f"graphturbo@{seen[0]}").contract["cycles"]
+    assert own in {report(f"graphturbo@{size}").contract["cycles"] for size in (1, 2, 4, 8, 16)}
+
+
+def test_what_was_simulated_for_the_choice_is_not_lowered_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lowered: list[Plan] = []
+    real = TrialCache._lower
+    monkeypatch.setattr(
+        TrialCache, "_lower", lambda cache, plan: lowered.append(plan) or real(cache, plan)
+    )
+    report("best")
+    assert not any(one.is_lowered_as(other) for one, other in combinations(lowered, 2))
+
+
+@pytest.mark.parametrize("chip", ["stcp920", "generic-4x4", "learn-1x4"])
+@pytest.mark.parametrize("batch", [1, 8])
+def test_no_plan_of_a_round_is_below_its_bound(chip: str, batch: int) -> None:
+    imports = Imports(load_sample(SAMPLE))
+    for strategy in ("tvm@2", "graphturbo@2", "graphturbo:plus@4"):
+        request = RunRequest(SAMPLE, strategy, chip, batch, has_pictures=False)
+        spec = parse_strategy(strategy)
+        rounds = divide(imports, request, (imports.whole(request), hardware(chip), spec))
+        clusters = rounds.division.clusters_a_round
+        least = {
+            size: round_bound(sem, hardware(chip), ("fp16", clusters))
+            for size, sem in rounds.semantics.items()
+        }
+        cycles = run_shared(imports, request).contract["cycles"]
+        assert 0 < round_cycles(rounds.division, least) <= cycles
 
 
 def samples_of(target: Target) -> int:
