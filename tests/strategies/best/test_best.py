@@ -15,8 +15,8 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports, RunRequest, run_report, run_shared
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.report.report import Report
 from graphturbo_core.report.bounds.bounds import round_bound
+from graphturbo_core.report.report import Report
 from graphturbo_core.rounds import divide, round_cycles
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.best.strategy import Best
