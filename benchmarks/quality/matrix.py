@@ -15,6 +15,11 @@ from tests.data.exports import exported
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "quality.json"
 SEARCH = "best"
 STRATEGIES = ("tvm@16", "graphturbo@4", "graphturbo@16", SEARCH)
+"""Columns of the first table."""
+CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
+BASELINES = tuple(f"{name}@{size}" for name in ("tvm", "graphturbo") for size in CLUSTER_BATCHES)
+"""Schedules that the search's is compared with."""
+EVERY = (*BASELINES, SEARCH)
 CHIPS = ("stcp920", "ascend910", "generic-4x4", "goya", "ipu-gc2")
 FIELDS = ("model", "chip", "of")
 """Of a run's key. A run has its `share` of the lower bound, `strategy` with its cluster batch, and
@@ -87,7 +92,7 @@ def kept() -> dict[Key, Run]:
 
 def keep(found: Mapping[Key, Run]) -> None:
     """Writes all runs, in the order of the tables."""
-    order = [(m.name, c, s) for m in MODELS for c in CHIPS for s in STRATEGIES]
+    order = [(m.name, c, s) for m in MODELS for c in CHIPS for s in EVERY]
     write_runs(KEPT, FIELDS, order, found)
 
 
@@ -97,7 +102,7 @@ def run_missing(only: Iterable[str], processes: int) -> None:
     tasks = []
     for chip in CHIPS:
         for model in MODELS:
-            missing = [s for s in STRATEGIES if (model.name, chip, s) not in found]
+            missing = [s for s in EVERY if (model.name, chip, s) not in found]
             if missing and (not names or {model.name, chip} <= names):
                 tasks.append((model, chip, missing))
     run_tasks(runs, tasks, processes, lambda more: keep(kept() | dict(more)))

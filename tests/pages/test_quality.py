@@ -10,7 +10,7 @@ from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.quality import matrix
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.kept_runs import Key, Run
-from benchmarks.quality.matrix import CHIPS, MODELS, STRATEGIES, Model
+from benchmarks.quality.matrix import CHIPS, EVERY, MODELS, SEARCH, STRATEGIES, Model
 from benchmarks.quality.page import page
 
 FIRST, SECOND = MODELS[0].name, MODELS[1].name
@@ -34,7 +34,7 @@ def test_the_page_shows_what_is_kept() -> None:
 
 
 def test_kept_runs_are_of_today_s_models_chips_and_strategies() -> None:
-    names = {(model.name, chip, s) for model in MODELS for chip in CHIPS for s in STRATEGIES}
+    names = {(model.name, chip, s) for model in MODELS for chip in CHIPS for s in EVERY}
     kept = matrix.kept()
     assert kept.keys() <= names
     assert all("refused" in each or 0 < each["share"] <= 1 for each in kept.values())
@@ -48,6 +48,26 @@ def test_means_are_geometric_and_over_models_that_all_strategies_have() -> None:
     assert f"| {CHIPS[0]} | 1 | 0.20 | 0.20 | 0.20 | 0.20 |" in text
     assert f"| {SECOND} | {CHIPS[0]} | refused | 0.80 | 0.80 | 0.80 | best@4 |" in text
     assert f"| {FIRST} | {CHIPS[1]} | not run | not run | not run | not run |  |" in text
+
+
+def test_the_search_stands_beside_the_fastest_of_all_cluster_batches() -> None:
+    """The first model's is faster, the second's slower; a third with a run missing has no row."""
+    shares = {FIRST: 0.5, SECOND: 0.397}
+    made = {
+        (name, CHIPS[0], strategy): run(0.4 if strategy == "tvm@8" else 0.1)
+        for name in (*shares, MODELS[2].name)
+        for strategy in EVERY
+    }
+    made |= {(name, CHIPS[0], SEARCH): run(share) for name, share in shares.items()}
+    del made[MODELS[2].name, CHIPS[0], "tvm@1"]
+    made[SECOND, CHIPS[0], "tvm@1"] = {"refused": "TOO_MANY_INSTRUCTIONS"}
+    text = page(made)
+    assert f"| {FIRST} | {CHIPS[0]} | tvm@8 | 0.40 | 0.50 | 1.25 |" in text
+    assert f"| {SECOND} | {CHIPS[0]} | tvm@8 | 0.40 | 0.40 | 0.99 |" in text
+    assert "Of 2 pairs" in text
+    assert "is slower than 0.995 of the fastest in 1.\n" in text
+    made[SECOND, CHIPS[0], SEARCH] = run(0.3981)
+    assert "of the fastest in 0.\n" in page(made)
 
 
 def test_times_are_ratios() -> None:
@@ -66,12 +86,12 @@ def test_what_is_missing_is_run_and_kept(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(matrix, "KEPT", tmp_path / "quality.json")
     monkeypatch.setattr(matrix, "MODELS", (Model("teaching-resnet", 8), Model("dlrm", 8)))
     monkeypatch.setattr(matrix, "CHIPS", ("generic-4x4",))
-    monkeypatch.setattr(matrix, "STRATEGIES", ("tvm@2", "graphturbo@2"))
+    monkeypatch.setattr(matrix, "EVERY", ("tvm@2", "graphturbo@2"))
     known = {("teaching-resnet", "generic-4x4", "tvm@2"): run(0.25)}
     matrix.keep(known)
     matrix.run_missing(["teaching-resnet", "generic-4x4"], processes=1)
     kept = matrix.kept()
-    assert kept.keys() == {("teaching-resnet", "generic-4x4", s) for s in matrix.STRATEGIES}
+    assert kept.keys() == {("teaching-resnet", "generic-4x4", s) for s in matrix.EVERY}
     assert kept["teaching-resnet", "generic-4x4", "tvm@2"] == run(0.25)
     other = kept["teaching-resnet", "generic-4x4", "graphturbo@2"]
     assert 0 < other["share"] <= 1
