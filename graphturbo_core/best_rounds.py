@@ -1,11 +1,10 @@
 """A strategy that chooses the cluster batch -> the fastest of several, and its rounds' plans.
 
 1. The cluster batches of `CLUSTER_BATCHES` are sorted by a closed form. 2. The strategy searches
-the rounds of the first. 3. It searches the next one for which `is_worth_it` holds: whose first
-plan, improved by the square of the factor that the first search gained, would be the fastest. 4.
-For the others the first plan is simulated, unless the search gained `MUCH` over its first plan. 5.
-The fastest of all is taken. No rounds are looked at whose lower bound is not below the fastest so
-far; that bound stands in for the closed form where it is above the least one.
+the rounds of the first `MOST_SEARCHED`. 3. For the others its first plan is simulated, unless the
+plan's lower bound says that it is slower than the fastest so far, or the search gained `MUCH` over
+its first plan. 4. The fastest of all is taken. No rounds are looked at whose own lower bound is not
+below the fastest so far, and no closed form is computed where that bound is above another's.
 Rounds of equal size are searched once: their plan does not depend on the others.
 Our choice; the paper's cluster batches were given.
 """
@@ -15,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.graph_search.chosen_graph import ChosenGraph, choose_graph
@@ -127,16 +127,6 @@ def _chosen_at(
     return ChosenRounds(replace(request, strategy=own.text), own, strategy, rounds, plans)
 
 
-def is_worth_it(own: int, first: int, found: int) -> bool:
-    """Whether rounds are searched after others, by cycles; 0: refused.
-
-    `own`: of their first plan. `first`, `found`: of the first and of the fastest plan of the rounds
-    that were searched. The square of that gain leaves room for a search that gains more here (our
-    choice).
-    """
-    return not own or not first or own * found < first * first
-
-
 @dataclass
 class _Comparison:
     """Cluster batches of one run, compared.
@@ -156,21 +146,19 @@ class _Comparison:
     _caches: dict[int, TrialCache] = field(default_factory=dict)
 
     def fastest(self, candidates: Sequence[Rounds]) -> ChosenRounds:
-        """The five rules of the file."""
-        bounds = [self._bound(rounds) for rounds in candidates]
-        order, parts = self._order(candidates, bounds), 2 * len(candidates)
-        searched: list[Rounds] = []
-        for number, place in enumerate(order):
-            self.on_done(len(candidates) + number, parts)
-            rounds, known = candidates[place], self._known(candidates)
-            if known and bounds[place] >= min(known)[0]:
-                continue
-            if not searched or (
-                len(searched) < MOST_SEARCHED and self._is_worth_it(searched[0], rounds)
-            ):
-                searched += [rounds] if self._search(rounds) else []
-            elif self._may_be_fastest(candidates, rounds):
-                self._take_first(rounds)
+        """The four rules of the file."""
+        bounds = dict(enumerate(map(self._bound, candidates)))
+        searched, total = 0, len(candidates)
+        while bounds:
+            self.on_done(total - len(bounds), total)
+            place = self._likeliest(candidates, bounds)
+            if searched < MOST_SEARCHED:
+                searched += self._search(candidates[place])
+            elif self._may_be_fastest(candidates, candidates[place]):
+                self._take_first(candidates[place])
+            del bounds[place]
+            fastest = min(self._known(candidates), default=(inf, 0))[0]
+            bounds = {place: bound for place, bound in bounds.items() if bound < fastest}
         known = self._known(candidates)
         if not known:
             what = "no cluster batch has a plan"
@@ -180,17 +168,17 @@ class _Comparison:
         chosen = _chosen_at(self.request, self.spec, self.strategy, rounds, plans)
         return replace(chosen, caches=self._caches)
 
-    def _order(self, candidates: Sequence[Rounds], bounds: Sequence[int]) -> list[int]:
-        """Places of the candidates by their closed form, or their bound (rule 1)."""
-        parts, ranks = 2 * len(candidates), list[tuple[int, int]]()
-        for number, place in enumerate(sorted(range(len(bounds)), key=lambda at: bounds[at])):
-            self.on_done(number, parts)
-            rounds, rank = candidates[place], bounds[place]
-            if not ranks or rank < min(ranks)[0]:
-                cycles = {size: self._estimate(rounds, size) for size in rounds.semantics}
-                rank = round_cycles(rounds.division, cycles)
-            ranks.append((rank, place))
-        return [place for _, place in sorted(ranks)]
+    def _likeliest(self, candidates: Sequence[Rounds], bounds: Mapping[int, int]) -> int:
+        """Place of the least closed form; one whose bound is above another's form has no say."""
+        least: tuple[int, int] | None = None
+        for place in sorted(bounds, key=lambda at: bounds[at]):
+            if least is not None and bounds[place] > least[0]:
+                break
+            rounds = candidates[place]
+            cycles = {size: self._estimate(rounds, size) for size in rounds.semantics}
+            form = round_cycles(rounds.division, cycles), place
+            least = form if least is None else min(least, form)
+        return least[1] if least else 0
 
     def _bound(self, rounds: Rounds) -> int:
         """Lower bound of a candidate's cycles; 0 where none is known."""
@@ -204,12 +192,6 @@ class _Comparison:
             }
             return round_cycles(rounds.division, least)
         return 0
-
-    def _is_worth_it(self, searched: Rounds, rounds: Rounds) -> bool:
-        """Whether rule 3 has a candidate searched, after `searched`."""
-        found = {size: self._found[size][1] for size in searched.semantics}
-        cycles = round_cycles(searched.division, found)
-        return is_worth_it(self._first_cycles(rounds), self._first_cycles(searched), cycles)
 
     def _known(self, candidates: Sequence[Rounds]) -> list[tuple[int, int]]:
         """Cycles and place of all candidates whose rounds have plans."""
