@@ -178,25 +178,19 @@ def strategy_choices(key: str, default: str) -> list[str]:
 
 
 def cluster_key(key: str) -> str:
-    """The widget's key of a run's cluster batch."""
+    """The key of the first box of a run's cluster batch."""
     return f"cluster_{key}"
 
 
-def show_cluster_batch(key: str) -> None:
-    """Have the number beside the strategy say what the strategy's text says; before it is drawn."""
-    _, batch = query.split_strategy(str(st.session_state.get(key) or ""))
-    st.session_state[cluster_key(key)] = batch
-
-
-def take_cluster_batch(key: str) -> None:
-    """Write the number into the strategy's text; nothing and 0 stand for the whole share."""
+def take_cluster_batch(key: str, box: str) -> None:
+    """Write a box's number into the strategy's text; nothing and 0 stand for the whole share."""
     head, _ = query.split_strategy(str(st.session_state[key]))
-    batch = st.session_state[cluster_key(key)]
+    batch = st.session_state[box]
     st.session_state[key] = f"{head}@{batch}" if batch else head
 
 
 def option_key(key: str, name: str) -> str:
-    """The widget's key of an option of a run."""
+    """The key of the first box of an option of a run."""
     return f"set_{key} {name}"
 
 
@@ -205,14 +199,9 @@ def set_options(key: str) -> dict[str, str]:
     return state.kept(f"set_{key}", {})
 
 
-def show_option(key: str, name: str, value: str | int) -> None:
-    """Have an option's widget show this; before it is drawn."""
-    st.session_state[option_key(key, name)] = value
-
-
-def take_option(key: str, name: str) -> None:
-    """Keep what an option's widget says, unless it is the default."""
-    value = str(st.session_state[option_key(key, name)])
+def take_option(key: str, name: str, box: str) -> None:
+    """Keep what an option's box says, unless it is the default."""
+    value = str(st.session_state[box])
     kept = {other: text for other, text in set_options(key).items() if other != name}
     if value != strategy_options()[name].default:
         kept[name] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from graphturbo_ui.refusals import show_refusal
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.sizes import Sizes, proposed_sizes
 from graphturbo_ui.text import Sink, safe_text
+from graphturbo_ui.top_bar.renewed import bound
 
 MY_MODEL = (
     "**Use my model.** The structure is enough: export with external data and leave the "
@@ -36,24 +38,25 @@ class Settings:
 
 def model_box() -> str:
     """The model's box; the label of the model."""
-    return st.selectbox(
-        "Model", state.model_names(), key="model", bind="query-params", on_change=_take_sizes
-    )
+    chosen: str = st.selectbox("Model", state.model_names(), **bound("model", _take_sizes))
+    return chosen
 
 
 def dimension_boxes(sizes: Sizes) -> dict[str, int]:
     """A number for every symbolic dimension besides the batch."""
     return {
-        symbol: st.number_input(
-            safe_text(symbol, Sink.MARKDOWN),
-            1,
-            2**31 - 1,
-            proposed,
-            key=query.dimension_key(symbol),
-            bind="query-params",
+        symbol: _number_box(
+            safe_text(symbol, Sink.MARKDOWN), 2**31 - 1, proposed, query.dimension_key(symbol)
         )
         for symbol, proposed in sizes.dims.items()
     }
+
+
+def _number_box(label: str, most: int, proposed: int, key: str, words: str | None = None) -> int:
+    box = bound(key)
+    value: int | Literal["min"] = proposed if box["key"] == key else "min"
+    chosen: int = st.number_input(label, 1, most, value, help=words, **box)
+    return chosen
 
 
 def model_upload() -> None:
@@ -64,7 +67,7 @@ def model_upload() -> None:
 
 def chip_box() -> str:
     """The chip's box and the uploader of a profile; the label of the chip."""
-    chosen: str = st.selectbox("Chip", state.chip_names(), key="chip", bind="query-params")
+    chosen: str = st.selectbox("Chip", state.chip_names(), **bound("chip"))
     st.markdown(MY_CHIP)
     _uploader("chip", "Profile (.yaml)", ["yaml", "yml"])
     return chosen
@@ -72,25 +75,23 @@ def chip_box() -> str:
 
 def batch_box(sizes: Sizes) -> int:
     """Samples for the whole chip."""
-    return st.number_input(
-        "Batch (samples)", 1, query.MAX_BATCH, sizes.batch, key="batch",
-        bind="query-params", help="Samples for the whole chip; " + define("cluster"),
-    )  # fmt: skip
+    words = "Samples for the whole chip; " + define("cluster")
+    return _number_box("Batch (samples)", query.MAX_BATCH, sizes.batch, "batch", words)
 
 
 def settings_box() -> Settings:
     """What both runs have in common besides model, chip and batch."""
-    dtype = st.selectbox("Number format", query.number_formats(), key="dtype", bind="query-params")
-    verify = st.toggle("Verify by replay", key="verify", bind="query-params", help=define("replay"))
+    dtype = st.selectbox("Number format", query.number_formats(), **bound("dtype"))
+    verify = st.toggle("Verify by replay", help=define("replay"), **bound("verify"))
     best = st.toggle(
-        "Search a schedule beside A and B", key="best", bind="query-params",
-        on_change=run_state.search_again,
+        "Search a schedule beside A and B",
         help="A third row: the fastest schedule that best finds. It takes half a minute to some "
         "minutes.",
+        **bound("best", run_state.search_again),
     )  # fmt: skip
     skip = st.multiselect(
-        "Clean-up passes left out", pass_names(), key="skip", bind="query-params",
-        placeholder="none", help="For both runs; see Algorithms for what each does.",
+        "Clean-up passes left out", pass_names(), placeholder="none",
+        help="For both runs; see Algorithms for what each does.", **bound("skip"),
     )  # fmt: skip
     return Settings(dtype, verify, best, tuple(skip))
 

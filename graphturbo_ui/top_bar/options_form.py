@@ -12,6 +12,7 @@ from graphturbo_core.run_request import options_of_strategy
 from graphturbo_ui.session import run_state
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.top_bar.labels import chosen_options
+from graphturbo_ui.top_bar.renewed import shown
 
 PINNED = "The plan brings its own options along: discard it to choose others."
 COMMON = {
@@ -102,18 +103,18 @@ def _texts(option: StrategyOption) -> Iterator[str]:
 def _widget(key: str, option: StrategyOption, value: str) -> None:
     """A box of choices, or a number within its bounds, that shows `value`."""
     label, words = " ".join(_texts(option)), f"{option.doc}. Default {option.default}."
-    widget, chosen = run_state.option_key(key, option.name), (key, option.name)
+    first = run_state.option_key(key, option.name)
     if option.bounds is None:
-        run_state.show_option(key, option.name, value)
+        box = shown(first, value)
         values = dict.fromkeys((*option.values, value))
         st.selectbox(
-            label, tuple(values), key=widget, help=words,
-            on_change=run_state.take_option, args=chosen,
+            label, tuple(values), key=box, help=words,
+            on_change=run_state.take_option, args=(key, option.name, box),
         )  # fmt: skip
         return
-    run_state.show_option(key, option.name, int(value))
+    box = shown(first, int(value))
     low, high = option.bounds
     st.number_input(
-        label, low, high, step=1, key=widget, help=words,
-        on_change=run_state.take_option, args=chosen,
+        label, low, high, step=1, key=box, help=words,
+        on_change=run_state.take_option, args=(key, option.name, box),
     )  # fmt: skip

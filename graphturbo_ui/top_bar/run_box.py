@@ -12,6 +12,7 @@ from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.session.choices import Side
 from graphturbo_ui.top_bar.labels import chosen_options
 from graphturbo_ui.top_bar.options_form import options_form
+from graphturbo_ui.top_bar.renewed import bound, shown
 
 STRATEGY_HELP = (
     "NAME, NAME:LEVEL or NAME:LEVEL@N — type one that is not listed. N is the cluster batch: "
@@ -24,11 +25,11 @@ DEFAULTS = {"a": query.DEFAULT_A, "b": query.DEFAULT_B}
 def run_box(key: str) -> Side:
     """One run's strategy, cluster batch, plan and options."""
     chosen = _strategy(key)
-    run_state.show_cluster_batch(key)
+    box = shown(run_state.cluster_key(key), query.split_strategy(chosen)[1])
     st.number_input(
         f"Cluster batch of {key.upper()}", 0, query.MAX_CLUSTER_BATCH, None,
-        placeholder=_without_cluster_batch(chosen), key=run_state.cluster_key(key),
-        on_change=run_state.take_cluster_batch, args=(key,),
+        placeholder=_without_cluster_batch(chosen), key=box,
+        on_change=run_state.take_cluster_batch, args=(key, box),
         help=f"{define('cluster batch')} Nothing or 0: the cluster's whole share at once, or what "
         f"the strategy {BEST} chooses.",
     )  # fmt: skip
@@ -66,8 +67,8 @@ def _strategy(key: str) -> str:
     """A strategy box that takes typed names; one that cannot be a strategy is refused."""
     default = DEFAULTS[key]
     chosen = st.selectbox(
-        LABELS[key], run_state.strategy_choices(key, default), key=key, bind="query-params",
-        accept_new_options=True, help=STRATEGY_HELP,
+        LABELS[key], run_state.strategy_choices(key, default), accept_new_options=True,
+        help=STRATEGY_HELP, **bound(key),
     )  # fmt: skip
     fault = query.strategy_fault(chosen or "")
     if fault:

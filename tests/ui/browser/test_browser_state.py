@@ -140,6 +140,36 @@ def test_the_cluster_batch_is_a_number_beside_the_text(visit: AppPage):
     visit.settle()
 
 
+def test_what_was_typed_does_not_come_back_once_the_page_has_set_it(visit: AppPage):
+    """A closed popover's boxes are not in the browser, which keeps what was typed there."""
+    visit.open("?model=teaching-resnet&a=tvm%402&b=graphturbo%4016")
+    with visit.box("batch") as body:
+        typed = body.get_by_role("spinbutton", name="Batch (samples)")
+        typed.fill("4")
+        typed.press("Enter")
+    visit.await_command("--batch 4")
+    with visit.box("run_a") as body:
+        typed = body.get_by_role("spinbutton", name="Cluster batch of A")
+        typed.fill("8")
+        typed.press("Enter")
+    visit.await_command("--strategies tvm@8,graphturbo@16")
+    visit.choose("Model", "learn-net")
+    visit.await_command("--batch 64")
+    with visit.box("batch") as body:
+        body.get_by_role("button", name="Same cluster batch").click()
+    visit.await_command("--strategies tvm@16,graphturbo@16")
+    visit.settle()
+    visit.page.locator(".st-key-views").get_by_text("Memory", exact=True).click()
+    expect(visit.page).to_have_url(re.compile("views=Memory"))
+    visit.settle()
+    with visit.box("batch") as body:
+        expect(body.get_by_role("spinbutton", name="Batch (samples)")).to_have_value("64")
+    with visit.box("run_a") as body:
+        expect(body.get_by_role("spinbutton", name="Cluster batch of A")).to_have_value("16")
+    assert "--strategies tvm@16,graphturbo@16" in visit.command()
+    assert "--batch 64" in visit.command()
+
+
 def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
     """docs/plan-files.md: with g1 and g2 merged there are two sub-graphs and three kernels."""
     visit.open(EDITED)

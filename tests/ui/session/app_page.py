@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -21,6 +23,13 @@ def first_screen(app: AppTest) -> Mapping[str, object]:
     (found,) = [part.proto for part in parts if part.proto.component_name.endswith("overview")]
     header, _ = unpack(found.bytes)
     return header
+
+
+def box_of(app: AppTest, key: str) -> Any:
+    """The box of a choice; a value that the page has set is in another one, `key~1`."""
+    boxes = (*app.selectbox, *app.number_input, *app.toggle, *app.multiselect)
+    (found,) = (box for box in boxes if re.fullmatch(rf"{re.escape(key)}(~\d+)?", box.key or ""))
+    return found
 
 
 def turn_to(app: AppTest, path: str) -> AppTest:

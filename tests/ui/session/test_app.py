@@ -13,7 +13,7 @@ from graphturbo_ui import frame
 from graphturbo_ui.jobs import Desk
 from graphturbo_ui.views import overview
 from tests.remote import fake_worker
-from tests.ui.session.app_page import APP, PATIENCE_S
+from tests.ui.session.app_page import APP, PATIENCE_S, box_of
 
 RESCUE_S = 20.0
 """After so long a page that waits for B by mistake gets it, so that a test fails and ends."""
@@ -79,7 +79,7 @@ def test_runs_can_be_swapped(app: AppTest):
 
 def test_another_strategy_is_computed(app: AppTest):
     app.run()
-    app.selectbox(key="a").set_value("layerwise").run()
+    box_of(app, "a").set_value("layerwise").run()
     assert not app.exception
     assert "--strategies layerwise,graphturbo@16" in command(app)
 
@@ -190,17 +190,17 @@ def test_a_model_brings_its_own_sizes(app: AppTest, orders: Path):
     for strategy in ("tvm@16", "graphturbo@16"):
         (orders / strategy).write_text("refuse")
     app.run()
-    assert app.number_input(key="batch").value == 8
-    app.selectbox(key="model").set_value("bert-base").run()
+    assert box_of(app, "batch").value == 8
+    box_of(app, "model").set_value("bert-base").run()
     assert not app.exception
-    assert app.number_input(key="batch").value == 32
-    assert app.number_input(key="dim_sequence").value == 128
-    app.number_input(key="dim_sequence").set_value(64).run()
-    app.selectbox(key="model").set_value("llama").run()
-    assert app.number_input(key="batch").value == 8
-    assert app.number_input(key="dim_sequence").value == 128
-    app.selectbox(key="model").set_value("resnet50-v1").run()
-    assert app.number_input(key="batch").value == 64
+    assert box_of(app, "batch").value == 32
+    assert box_of(app, "dim_sequence").value == 128
+    box_of(app, "dim_sequence").set_value(64).run()
+    box_of(app, "model").set_value("llama").run()
+    assert box_of(app, "batch").value == 8
+    assert box_of(app, "dim_sequence").value == 128
+    box_of(app, "model").set_value("resnet50-v1").run()
+    assert box_of(app, "batch").value == 64
 
 
 def test_a_link_to_a_model_proposes_its_sizes(orders: Path):
@@ -210,5 +210,5 @@ def test_a_link_to_a_model_proposes_its_sizes(orders: Path):
     app.query_params["model"] = "conformer"
     app.run()
     assert not app.exception
-    assert app.number_input(key="batch").value == 12
-    assert app.number_input(key="dim_frames").value == 1027
+    assert box_of(app, "batch").value == 12
+    assert box_of(app, "dim_frames").value == 1027

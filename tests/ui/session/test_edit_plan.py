@@ -7,7 +7,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.session.app_page import APP, PATIENCE_S, first_screen
+from tests.ui.session.app_page import APP, PATIENCE_S, box_of, first_screen
 
 MODEL, CHIP, BATCH, A, B = "teaching-resnet", "generic-4x4", "64", "tvm@16", "graphturbo@16"
 
@@ -64,7 +64,7 @@ def test_a_forced_merge_is_listed_run_compared_and_undone(app: AppTest):
 def test_an_edited_plan_runs_beside_the_one_it_came_from(app: AppTest):
     app.run()
     click(click(app, "force_b"), "beside_b")
-    assert app.selectbox(key="a").value == B
+    assert box_of(app, "a").value == B
     assert "plan_a" in app.query_params
     assert "plan_b" not in app.query_params
     assert figure(app, "Kernels launched") == "4"

@@ -17,7 +17,7 @@ from graphturbo_ui.jobs import Desk
 from graphturbo_ui.session import run_state
 from graphturbo_ui.top_bar.options_form import group_key, group_of
 from tests.remote import fake_worker
-from tests.ui.session.app_page import APP, PATIENCE_S
+from tests.ui.session.app_page import APP, PATIENCE_S, box_of
 
 A, B = "tvm@2", "graphturbo@16"
 
@@ -50,9 +50,9 @@ def link(app: AppTest) -> dict[str, list[str]]:
 
 def test_an_option_is_in_the_link_the_address_and_the_command(app: AppTest):
     run(app)
-    app.selectbox(key="set_b graphturbo.peak").set_value("literal")
+    box_of(app, "set_b graphturbo.peak").set_value("literal")
     run(app)
-    app.number_input(key="set_b lowering.tiles").set_value(8)
+    box_of(app, "set_b lowering.tiles").set_value(8)
     run(app)
     wanted = ["graphturbo.peak=literal", "lowering.tiles=8"]
     assert link(app)["set_b"] == wanted
@@ -65,14 +65,14 @@ def test_an_option_is_in_the_link_the_address_and_the_command(app: AppTest):
     run(app)
     assert "set_b" not in app.query_params
     assert len(command(app)) == 1
-    assert app.selectbox(key="set_b graphturbo.peak").value == "true"
+    assert box_of(app, "set_b graphturbo.peak").value == "true"
 
 
 def test_an_option_back_at_its_default_is_forgotten(app: AppTest):
     app.query_params["set_b"] = ["graphturbo.fit=cluster"]
     run(app)
-    assert app.selectbox(key="set_b graphturbo.fit").value == "cluster"
-    app.selectbox(key="set_b graphturbo.fit").set_value("core")
+    assert box_of(app, "set_b graphturbo.fit").value == "cluster"
+    box_of(app, "set_b graphturbo.fit").set_value("core")
     run(app)
     assert "set_b" not in link(app)
 
@@ -103,7 +103,7 @@ def test_steps_that_a_search_found_are_shown_and_kept(app: AppTest):
     for option in options_of_strategy("taso-like").values():
         app.session_state[group_key("b", group_of(option))] = True
     run(app)
-    box = app.selectbox(key="set_b taso-like.graph")
+    box = box_of(app, "set_b taso-like.graph")
     assert (box.value, box.options) == ("3.0", ["search", "unchanged", "3.0"])
     assert link(app)["set_b"] == ["taso-like.graph=3.0"]
     box.set_value("unchanged")
@@ -128,14 +128,14 @@ def test_the_number_and_the_text_of_a_cluster_batch_agree(
 ):
     app.query_params["a"] = box
     run(app)
-    assert app.number_input(key="cluster_a").value == parse_strategy(box).cluster_batch
-    app.number_input(key="cluster_a").set_value(number)
+    assert box_of(app, "cluster_a").value == parse_strategy(box).cluster_batch
+    box_of(app, "cluster_a").set_value(number)
     run(app)
-    assert app.selectbox(key="a").value == text
+    assert box_of(app, "a").value == text
     assert link(app)["a"] == [text]
-    app.selectbox(key="a").set_value(B)
+    box_of(app, "a").set_value(B)
     run(app)
-    assert app.number_input(key="cluster_a").value == 16
+    assert box_of(app, "cluster_a").value == 16
 
 
 def test_passes_are_left_out_of_both_runs(app: AppTest):
@@ -184,8 +184,8 @@ def test_options_change_places_with_their_runs(app: AppTest):
     run(app)
     assert link(app)["set_a"] == ["lowering.tiles=8"]
     assert "set_b" not in link(app)
-    assert app.number_input(key="set_a lowering.tiles").value == 8
-    assert app.number_input(key="cluster_a").value == 16
+    assert box_of(app, "set_a lowering.tiles").value == 8
+    assert box_of(app, "cluster_a").value == 16
 
 
 def test_a_link_of_another_version_says_so(app: AppTest):

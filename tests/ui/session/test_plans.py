@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_ui import store
-from tests.ui.session.app_page import APP, PATIENCE_S
+from tests.ui.session.app_page import APP, PATIENCE_S, box_of
 
 MODEL, CHIP, BATCH = "teaching-resnet", "generic-4x4", 64
 A, B = "tvm@16", "graphturbo@16"
@@ -148,8 +148,8 @@ def test_a_text_that_is_no_plan_is_refused_at_once(app: AppTest, plan: str) -> N
 def test_a_plan_of_another_run_is_refused_by_name(app: AppTest, plan: str) -> None:
     prepared(app)
     give(app, "a", plan)
-    assert app.selectbox(key="a").value == B
-    app.number_input(key="batch").set_value(32).run()
+    assert box_of(app, "a").value == B
+    box_of(app, "batch").set_value(32).run()
     assert "The plan is for another graph" in warnings(app)
 
 
@@ -168,7 +168,7 @@ def test_plans_change_places_with_their_runs(app: AppTest, plan: str) -> None:
     assert not app.exception
     assert app.query_params["plan_a"] == digest(plan)
     assert "plan_b" not in app.query_params
-    assert app.selectbox(key="a").value == B
+    assert box_of(app, "a").value == B
 
 
 def test_a_plan_too_long_to_edit_is_not_put_on_the_page(

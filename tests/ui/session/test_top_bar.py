@@ -13,7 +13,7 @@ from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_ui import store
 from graphturbo_ui.jobs import Desk
 from graphturbo_ui.top_bar import labels, options_form
-from tests.ui.session.app_page import APP, PATIENCE_S
+from tests.ui.session.app_page import APP, PATIENCE_S, box_of
 
 QUERY = {"model": "teaching-resnet", "batch": "8", "views": "Export"}
 
@@ -51,11 +51,11 @@ def test_labels_show_what_a_link_names_and_what_is_chosen_then(answering: Desk) 
         "Model teaching-resnet", "Chip goya", "Batch 8", "A, coarse · 1 option graphturbo:lb@4",
         "B, fine astitch",
     ]  # fmt: skip
-    app.selectbox(key="model").set_value("bert-base")
+    box_of(app, "model").set_value("bert-base")
     run(app)
     assert bar(app)[1:4] == ["Model bert-base", "Chip goya", "Batch · sequence 128 32"]
-    app.number_input(key="batch").set_value(5)
-    app.selectbox(key="b").set_value("layerwise")
+    box_of(app, "batch").set_value(5)
+    box_of(app, "b").set_value("layerwise")
     run(app)
     assert bar(app)[3:6:2] == ["Batch · sequence 128 5", "B, fine layerwise"]
 

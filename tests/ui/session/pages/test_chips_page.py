@@ -15,7 +15,7 @@ from graphturbo_core.hardware.profile import profile_names
 from graphturbo_ui.jobs import Desk
 from graphturbo_ui.session import chips
 from graphturbo_ui.store import DIGEST_LENGTH, upload_store
-from tests.ui.session.app_page import APP, PATIENCE_S, first_screen, turn_to
+from tests.ui.session.app_page import APP, PATIENCE_S, box_of, first_screen, turn_to
 
 LB, GB = "core.lb_data_bytes", "cluster.gb_bytes"
 
@@ -87,7 +87,7 @@ def test_both_chips_can_be_chosen(monkeypatch: pytest.MonkeyPatch):
     assert link(app)["chip_right"] == ["goya"]
     app = do(app, monkeypatch, chips.take_left, "ipu-gc2")
     assert names(app) == ["ipu-gc2", "goya"]
-    assert app.selectbox(key="chip").value == "ipu-gc2"
+    assert box_of(app, "chip").value == "ipu-gc2"
     app = do(app, monkeypatch, chips.take_left, "no such chip")
     app = do(app, monkeypatch, chips.take_right, "no such chip")
     assert names(app) == ["ipu-gc2", "goya"]
@@ -110,10 +110,10 @@ def test_edits_change_the_picture_and_the_link(monkeypatch: pytest.MonkeyPatch):
 
 def test_edits_belong_to_their_profile(monkeypatch: pytest.MonkeyPatch):
     app = typed(started(chip="generic-4x4"), monkeypatch, core__lb_data_bytes="384 KiB")
-    app.selectbox(key="chip").set_value("goya").run()
+    box_of(app, "chip").set_value("goya").run()
     assert names(app) == ["goya", "stcp920"]
     assert "chip_set" not in link(app)
-    app.selectbox(key="chip").set_value("generic-4x4").run()
+    box_of(app, "chip").set_value("generic-4x4").run()
     assert names(app)[0] == "generic-4x4-edited"
 
 
@@ -137,7 +137,7 @@ def test_an_edited_chip_is_used_by_explore(answering: Desk, monkeypatch: pytest.
     app = typed(started(chip="generic-4x4"), monkeypatch, core__lb_data_bytes="384 KiB")
     assert not scene(app)["is_used"]
     do(app, monkeypatch, chips.use)
-    label = app.selectbox(key="chip").value
+    label = box_of(app, "chip").value
     assert label.startswith("generic-4x4-edited.yaml (")
     assert scene(app)["is_used"]
     assert names(app)[0] == "generic-4x4-edited"
@@ -150,7 +150,7 @@ def test_an_edited_chip_is_used_by_explore(answering: Desk, monkeypatch: pytest.
     assert "--profile generic-4x4-edited.yaml" in app.code[1].value
     turn_to(app, "chips").run()
     do(typed(app, monkeypatch), monkeypatch, chips.use)
-    assert app.selectbox(key="chip").value == "generic-4x4"
+    assert box_of(app, "chip").value == "generic-4x4"
     assert scene(app)["is_used"]
 
 
@@ -162,7 +162,7 @@ def test_a_link_makes_the_edited_chip_again(monkeypatch: pytest.MonkeyPatch):
     digest = label[-DIGEST_LENGTH - 1 : -1]
     del upload_store()._files[digest]
     again = started(**given)
-    assert again.selectbox(key="chip").value == label
+    assert box_of(again, "chip").value == label
     assert scene(again)["is_used"]
     assert not again.info
     assert {**link(again), "version": []} == {**given, "version": []}
@@ -185,8 +185,8 @@ def test_a_link_s_edits_may_begin_from_an_upload(is_gone: bool, monkeypatch: pyt
         del upload_store()._files[label[-DIGEST_LENGTH - 1 : -1]]
     again = started(**given)
     assert not again.info
-    assert again.selectbox(key="chip").value == label
-    assert base in again.selectbox(key="chip").options
+    assert box_of(again, "chip").value == label
+    assert base in box_of(again, "chip").options
     assert scene(again)["is_used"]
     assert scene(again)["left"] == base
     assert {**link(again), "version": []} == {**given, "version": []}
@@ -196,10 +196,10 @@ def test_edits_begin_from_no_file_that_is_not_a_chip():
     label = f"model.onnx ({upload_store().put('model.onnx', b'not a profile')})"
     app = started(chip="generic-4x4", chip_base=label, chip_set=[f"{LB}=393216"])
     assert "is not a chip to begin edits from" in notes(app)
-    assert label not in app.selectbox(key="chip").options
+    assert label not in box_of(app, "chip").options
     app = started(chip="generic-4x4", chip_right=label)
     assert "not kept here" in notes(app)
-    assert label not in app.selectbox(key="chip").options
+    assert label not in box_of(app, "chip").options
 
 
 def test_the_bar_makes_an_edited_chip_once(monkeypatch: pytest.MonkeyPatch):
@@ -227,7 +227,7 @@ def test_a_link_does_not_stand_for_other_bytes():
     assert "no longer kept here" in notes(app)
     made = hashlib.sha256(edit_chip("goya", None, {"cluster.cores": "5"}).data).hexdigest()
     assert upload_store().get(made[:DIGEST_LENGTH]) is None
-    assert app.selectbox(key="chip").value == "stcp920"
+    assert box_of(app, "chip").value == "stcp920"
 
 
 def test_edits_of_a_chip_that_is_gone_are_not_made_to_another():
