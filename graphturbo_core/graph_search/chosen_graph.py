@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from graphturbo_core.graph_search.fastest_graph import SEARCH, GraphSearch
 from graphturbo_core.graph_search.round_costs import RoundCosts, RoundTrials
-from graphturbo_core.graph_search.search import GraphTrial, SearchedGraph, search_graphs
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
-from graphturbo_core.option_fields import BETWEEN_STEPS
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.recorder import Recorder
 from graphturbo_core.rounds import Imports
@@ -17,11 +16,7 @@ from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.registry import StrategySpec
-from graphturbo_core.strategies.strategy import FoundSteps, GraphBudget, GraphChoice
-
-SEARCH = "search for a graph"
-"""The step's name, and that of its decisions."""
-REFUSED = "refused"
+from graphturbo_core.strategies.strategy import GraphBudget, GraphChoice
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,7 @@ def choose_graph(
     costs = RoundCosts(imports, request, chosen[:3], search)
     plans: dict[int, Plan] = {}
     if isinstance(search, GraphBudget):
-        steps = recorder.run(SEARCH, _search, costs, search, tell)
+        steps = recorder.run(SEARCH, GraphSearch(costs, search, tell))
     else:
         trials = RoundTrials(costs, tell)
         steps = recorder.run(SEARCH, search.choose, trials)
@@ -62,33 +57,3 @@ def choose_graph(
 
 def _pinned(plan: Plan, decisions: tuple[Decision, ...]) -> PinnedPlan:
     return PinnedPlan(recorded(replace(plan, decisions=(*decisions, *plan.decisions))))
-
-
-def _search(costs: RoundCosts, budget: GraphBudget, tell: Callable[[int, int], None]) -> FoundSteps:
-    def cycles(steps: tuple[int, ...], graph: Graph) -> int | None:
-        del graph
-        return costs.cycles(text_of(steps))
-
-    found = search_graphs(costs.largest, budget, cycles, tell)
-    return FoundSteps(text_of(found.steps) if found else "", _decisions(found))
-
-
-def text_of(steps: tuple[int, ...]) -> str:
-    """Steps as the pass reads them."""
-    return BETWEEN_STEPS.join(map(str, steps))
-
-
-def _decisions(found: SearchedGraph | None) -> tuple[Decision, ...]:
-    return tuple(_decision(trial, found.steps) for trial in found.trials) if found else ()
-
-
-def _decision(trial: GraphTrial, steps: tuple[int, ...]) -> Decision:
-    is_taken = steps[: len(trial.steps)] == trial.steps
-    cycles = REFUSED if trial.cycles is None else trial.cycles
-    numbers = {
-        **trial.match.numbers,
-        "step": text_of(trial.steps),
-        "cycles_before": trial.cycles_before,
-        "cycles": cycles,
-    }
-    return Decision(SEARCH, trial.match.rule, trial.match.subject, is_taken, numbers)

@@ -22,6 +22,15 @@ from graphturbo_core.strategies.strategy import GraphBudget, GraphChoice, GraphR
 from graphturbo_core.trial_cache import TrialCache
 
 
+@dataclass(frozen=True)
+class PlannedRounds:
+    """Simulated rounds of one graph: cycles of the run; cycles and plan of a round by its size."""
+
+    cycles: int
+    by_size: Mapping[int, int]
+    plans: dict[int, Plan]
+
+
 @dataclass
 class RoundCosts:
     """Costs of graphs in this run: cycles of the slowest cluster's rounds, each size planned."""
@@ -53,14 +62,17 @@ class RoundCosts:
     def _options(self, steps: str) -> Mapping[str, str]:
         return {**self.request.options, self.search.option: steps or self.search.unchanged}
 
-    def cycles(self, steps: str) -> int | None:
-        """Cycles of the graph after these steps; None where a round is refused."""
-        return self.planned(steps, lambda cost: cost)[0]
+    def segment_cycles(self, part: GraphSemantics) -> int | None:
+        """Cycles of some kernels as a model of their own; None where they are refused."""
+        cost = TrialCache(self.imports.limits, self.request.max_instructions, has_trace=False).cost
+        try:
+            found = cost(plan_for(self.chosen[2], self._task(part, "", cost)))
+        except (CapacityError, PlanError):
+            return None
+        return None if found is None else found.cycles
 
-    def planned(
-        self, steps: str, count: Callable[[Cost], Cost]
-    ) -> tuple[int | None, dict[int, Plan]]:
-        """Cycles of the graph after these steps, and plans by round size; None: one is refused.
+    def planned(self, steps: str, count: Callable[[Cost], Cost]) -> PlannedRounds | None:
+        """Rounds of the graph after these steps; None where one is refused.
 
         `count`: a cost function that counts the plans of another one.
         """
@@ -74,15 +86,18 @@ class RoundCosts:
             except (CapacityError, PlanError):
                 found = None
             if found is None:
-                return None, {}
+                return None
             cycles[size] = found.cycles
-        return round_cycles(self._rounds.division, cycles), plans
+        return PlannedRounds(round_cycles(self._rounds.division, cycles), cycles, plans)
 
     def task(self, before: Graph, steps: str, cost: Cost) -> PlanTask:
         """Inputs of planning the graph after these steps, with a cost function."""
+        return self._task(self._semantics(before, steps), steps, cost)
+
+    def _task(self, sem: GraphSemantics, steps: str, cost: Cost) -> PlanTask:
         hardware, request = self.chosen[1], self.request
         return PlanTask(
-            self._semantics(before, steps), hardware, request.dtype, self._options(steps),
+            sem, hardware, request.dtype, self._options(steps),
             clusters=self._rounds.division.clusters_a_round, cost=cost,
         )  # fmt: skip
 
@@ -143,12 +158,12 @@ class RoundTrials:
 
             return found_cost
 
-        cycles, plans = self.costs.planned(steps, observed)
-        if cycles is None:
+        found = self.costs.planned(steps, observed)
+        if found is None:
             return None
-        if self._least is None or cycles < self._least:
-            self._least, self.plans = cycles, {steps: plans}
-        return GraphRun(cycles, tuple(simulated))
+        if self._least is None or found.cycles < self._least:
+            self._least, self.plans = found.cycles, {steps: found.plans}
+        return GraphRun(found.cycles, tuple(simulated))
 
     def _counted(self, cost: Cost) -> Cost:
         def counted(plan: Plan) -> PlanCost | None:

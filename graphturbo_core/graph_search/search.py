@@ -1,116 +1,153 @@
-"""A graph and costs of graphs -> the steps of substitutions to the fastest graph that was found.
+"""A graph and costs of changed segments -> the graphs that a search reaches, with expected cycles.
 
-Source: TASO (Jia et al., SOSP 2019), section 5: the cheapest graph is taken, every substitution is
-applied at every match, and a result is kept if it costs less than alpha times the best one and is
-new. Here a cost is a simulation of the whole model, so a search has tens of graphs and not
-thousands. Therefore successors are simulated one by one (our choice):
+Source: TASO (Jia et al., SOSP 2019), section 5, and the budget of IOS's comparison with it.
 
-1. A successor waits until its expected cycles are the fewest of all that wait. They are those of
-   the graph before, less the gain that an equal substitution (rule and shapes) had where it was
-   last simulated; 0 if it was not. Ties: one that was not, then fewer steps, then the earlier one.
-2. A graph that was simulated before, reached by other steps, is not simulated again.
-3. The successors of a simulated graph wait if it costs less than alpha times the best graph before
-   it.
-4. The search ends when nothing waits or the budget is spent.
-
-The unchanged graph is the first one, so the result is never slower. Nothing is random.
+1. The cheapest graph that waits is taken. Ties: fewer steps, then the order of the matches. A seed
+   that is not 0 draws that order instead.
+2. Every match of every rule is applied to it. The cost of a result is that of the graph, plus the
+   change of the match's segment (`segment_costs.py`).
+3. A result waits if it is new and costs less than alpha times the cheapest graph taken so far.
+   Graphs of the same matches are equal, whatever their order.
+4. The search ends when nothing waits that rule 3 accepts, or when the budget of taken graphs is
+   spent.
+5. The cheapest few taken graphs are simulated as a whole, the unchanged graph first. The fastest
+   one is the result, of equal ones the first. So the result is never slower than the unchanged
+   graph. Our choice: TASO takes the graph of least cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count
+from random import Random
 
 from graphturbo_core.frontend.passes.substitutions.graph_steps import applied, substitutions
 from graphturbo_core.frontend.passes.substitutions.match import Substitution
-from graphturbo_core.ir.graph import Graph
+from graphturbo_core.graph_search.segment_costs import SegmentCost
+from graphturbo_core.ir.graph import Graph, Tensor
 from graphturbo_core.strategies.strategy import GraphBudget
 
-GraphCost = Callable[[tuple[int, ...], Graph], int | None]
-"""Cycles of a graph, which these steps made; None where it is refused."""
+MOST_WHOLE = 4
+"""Graphs that are simulated as a whole, the unchanged one included (our choice: a simulation takes
+seconds, and the costs of segments leave out little)."""
 _PERCENT = 100
+
+MatchCost = Callable[[Substitution], SegmentCost]
+"""Cost of the changed segment of a match in one graph."""
+WholeCost = Callable[[tuple[int, ...]], int | None]
+"""Simulated cycles of the graph after these steps; None where it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
-class GraphTrial:
-    """One simulated substitution: all steps with it, and cycles before and after; None: refused."""
+class TakenGraph:
+    """A graph that the search took: its steps, expected cycles, and the changes that led to it."""
 
-    steps: tuple[int, ...]
-    match: Substitution
-    cycles_before: int
+    steps: tuple[int, ...] = ()
+    cycles: int = 0
+    changes: tuple[SegmentCost, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WholeGraph:
+    """A graph that was simulated as a whole; None: refused."""
+
+    taken: TakenGraph
     cycles: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class SearchedGraph:
-    """The steps to the fastest graph, its cycles, and all trials in their order."""
-
-    steps: tuple[int, ...]
-    cycles: int
-    trials: tuple[GraphTrial, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A successor: the graph before, its steps and cycles, and the match with its index."""
+    """A result of a match that is not applied: the graph before, and all matches, in any order."""
 
     graph: Graph = field(repr=False)
-    steps: tuple[int, ...]
-    cycles: int
-    index: int
     match: Substitution
+    taken: TakenGraph
+    matches: frozenset[int]
 
 
-def search_graphs(
-    graph: Graph, budget: GraphBudget, cost: GraphCost, tell: Callable[[int, int], None]
-) -> SearchedGraph | None:
-    """Returns the fastest graph of all that are simulated; None where the unchanged one is refused.
+@dataclass
+class _Queue:
+    """Waiting graphs, the cheapest first: rules 1 and 3."""
 
-    `tell` gets the number of simulated graphs, and the most that there may be.
+    seed: int
+    _heap: list[tuple[int, int, float, int, _Waiting]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Starts the sequence of random numbers."""
+        self._random = Random(self.seed)
+        self._numbers = count()
+
+    def add(self, waiting: _Waiting) -> None:
+        """Let a graph wait."""
+        taken, drawn = waiting.taken, self._random.random() if self.seed else 0.0
+        entry = taken.cycles, len(taken.steps), drawn, next(self._numbers), waiting
+        heappush(self._heap, entry)
+
+    def take(self) -> _Waiting | None:
+        """The cheapest graph; None where nothing waits."""
+        return heappop(self._heap)[-1] if self._heap else None
+
+
+def reached_graphs(
+    graph: Graph, cycles: int, budget: GraphBudget, costs: Callable[[Graph], MatchCost]
+) -> Iterator[TakenGraph]:
+    """Yields the taken graphs in order, the unchanged one first, as soon as each is known.
+
+    `cycles`: of the unchanged graph. Quasi-linear in taken graphs times their matches.
     """
-    cycles = cost((), graph)
-    tell(1, budget.graphs)
-    if cycles is None:
-        return None
-    best: tuple[int, int, tuple[int, ...]] = cycles, 0, ()
-    trials: list[GraphTrial] = []
-    gains: dict[str, int] = {}
-    waiting, seen = _successors(graph, (), cycles), {_signature(graph)}
-    while waiting and len(trials) + 1 < budget.graphs:
-        place = min(range(len(waiting)), key=lambda i: _expected(waiting[i], gains))
-        chosen = waiting.pop(place)
-        after, steps = applied(chosen.graph, chosen.match), (*chosen.steps, chosen.index)
-        signature = _signature(after)
-        if signature in seen:
-            continue
-        seen.add(signature)
-        found = cost(steps, after)
-        trials.append(GraphTrial(steps, chosen.match, chosen.cycles, found))
-        tell(len(trials) + 1, budget.graphs)
-        if found is None:
-            continue
-        gains[chosen.match.look] = chosen.cycles - found
-        if found * _PERCENT < best[0] * (_PERCENT + budget.percent):
-            waiting += _successors(after, steps, found)
-        best = min(best, (found, len(steps), steps))
-    return SearchedGraph(best[2], best[0], tuple(trials))
+    queue = _Queue(budget.seed)
+    numbers: dict[tuple[object, ...], int] = {}
+    seen = {frozenset[int]()}
+    taken, matches, least = TakenGraph(cycles=cycles), frozenset[int](), cycles
+    for number in count(1):
+        yield taken
+        if number == budget.graphs:
+            return
+        least, cost_of = min(least, taken.cycles), costs(graph)
+        for index, match in enumerate(substitutions(graph)):
+            key = match.rule, match.ops, match.kernel, match.pads, match.groups
+            after = matches | {numbers.setdefault(key, len(numbers))}
+            cost = cost_of(match) if after not in seen else None
+            if cost is None or cost.change is None:
+                continue
+            expected = taken.cycles + cost.change
+            if _is_accepted(expected, least, budget):
+                seen.add(after)
+                found = TakenGraph((*taken.steps, index), expected, (*taken.changes, cost))
+                queue.add(_Waiting(graph, match, found, after))
+        waiting = queue.take()
+        if waiting is None or not _is_accepted(waiting.taken.cycles, least, budget):
+            return
+        graph = _without_numbers(applied(waiting.graph, waiting.match), waiting.graph)
+        taken, matches = waiting.taken, waiting.matches
 
 
-def _successors(graph: Graph, steps: tuple[int, ...], cycles: int) -> list[_Waiting]:
-    matches = enumerate(substitutions(graph))
-    return [_Waiting(graph, steps, cycles, index, match) for index, match in matches]
+def _without_numbers(graph: Graph, before: Graph) -> Graph:
+    """Drops numbers and parts of the weights that a rule made: no cost depends on them.
+
+    A thousand graphs would have a thousand copies of them.
+    """
+    made = {
+        name: Tensor(name, tensor.shape, tensor.dtype, tensor.kind)
+        for name, tensor in graph.tensors.items()
+        if name not in before.tensors
+    }
+    return replace(graph, tensors={**graph.tensors, **made})
 
 
-def _expected(waiting: _Waiting, gains: dict[str, int]) -> tuple[int, bool, int]:
-    """Rule 1."""
-    look = waiting.match.look
-    return waiting.cycles - gains.get(look, 0), look in gains, len(waiting.steps)
+def _is_accepted(cycles: int, least: int, budget: GraphBudget) -> bool:
+    """Rule 3."""
+    return cycles * _PERCENT < least * (_PERCENT + budget.percent)
 
 
-def _signature(graph: Graph) -> frozenset[tuple[object, ...]]:
-    """Equal for equal graphs: ops that substitutions made; all others are the same in each."""
-    return frozenset(
-        (op.name, op.op_type, op.inputs, op.outputs, tuple(sorted(op.attributes.items())))
-        for op in graph.ops
-        if op.origin
-    )
+def whole_graphs(taken: list[TakenGraph], cycles: int, whole: WholeCost) -> Iterator[WholeGraph]:
+    """Yields the graphs of rule 5 with simulated cycles, the unchanged one first.
+
+    `cycles`: simulated ones of the unchanged graph, which is the first taken one.
+    """
+    yield WholeGraph(taken[0], cycles)
+    cheapest = sorted(taken[1:], key=lambda each: (each.cycles, len(each.steps)))
+    for each in cheapest[: MOST_WHOLE - 1]:
+        yield WholeGraph(each, whole(each.steps))

@@ -36,14 +36,16 @@ _PLAIN = {"kind": plain_by_kind, "outermost": plain_outermost, "literal": plain_
 class GraphBudget:
     """Budget of a search over equivalent graphs.
 
-    `option` gets the found steps, or `unchanged`. `graphs`: most that are simulated. `percent`:
-    graphs slower than the fastest one by so much or more are not changed further.
+    `option` gets the found steps, or `unchanged`. `graphs`: most that are taken to be changed
+    further. `percent`: graphs that cost so much or more above the cheapest one are not taken.
+    `seed`: draws the order of graphs with equal cost; 0 draws nothing.
     """
 
     option: str
     unchanged: str
     graphs: int
     percent: int
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ COMMON = {
     "tvm.weights": "Weights that several cores need",
     "tuned.evaluations": "Plans that the search evaluates",
     "tuned.seed": "Seed of the search",
-    "taso-like.budget": "Graphs that the search simulates",
+    "taso-like.budget": "Graphs that the search changes",
 }
 """Options that are shown at once, with their names (our choice: what a first look changes)."""
 SOURCE = re.compile(r"(Algorithm \d|Eq\. \d)(?:, rule \d)?: ")

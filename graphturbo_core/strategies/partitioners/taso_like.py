@@ -1,7 +1,7 @@
 """`taso-like`: the kernels of `tensorrt-like` on the fastest graph of a search over graphs.
 
 Source: TASO (Jia et al., SOSP 2019) rewrites the graph by substitutions; a cost model chooses. The
-rules are in `frontend/passes/substitutions`, the search in `graph_search/search.py`. A
+rules are in `frontend/passes/substitutions`, the search and its costs in `graph_search`. A
 convolution with its activation is one op for TASO. Here it is one kernel, as for `tensorrt-like`.
 
 The option `graph` has the steps of a graph. A run that searches replaces it: its report, link and
@@ -32,7 +32,9 @@ class TasoLike(Strategy):
     """Kernels of `tensorrt-like`, on a graph of changed convolutions."""
 
     name: ClassVar[str] = "taso-like"
-    doc: ClassVar[str] = "the fastest of equivalent graphs, found by simulation; takes minutes"
+    doc: ClassVar[str] = (
+        "the fastest of equivalent graphs, found by simulation; takes seconds to minutes"
+    )
     source: ClassVar[str] = (
         "TASO (Jia et al., SOSP 2019): readme and IOS's use of it; the rest recalled"
     )
@@ -42,22 +44,29 @@ class TasoLike(Strategy):
         " counts as many elements.",
         "Missing: a sum of two separable convolutions as one, which leaves layers without an op.",
         "Rules are not generated.",
-        "A cost is a simulation of the whole model, not a sum of measured ops.",
-        "Successors of a graph are simulated one by one, by expected cycles: a simulation takes"
-        " seconds, and TASO compares thousands of graphs.",
+        "The cost of a graph is that of the graph before it, plus the change of the kernels that a"
+        " rule changes. Their ops are planned, lowered and simulated as a model of their own.",
+        "At the end four graphs are simulated as a whole: the unchanged one and the three of least"
+        " cost. The fastest is taken.",
         "A kernel is enlarged to the smallest one that can merge with another of the same input.",
         "A merged convolution is sliced in its kernel; all branches keep their layers.",
-        "The search has no seed: nothing in it is random.",
+        "The seed draws the order of graphs of equal cost; with seed 0 nothing is random.",
         BETWEEN_LAYERS,
     )
     is_fine: ClassVar[bool] = True
     is_by_op: ClassVar[bool] = True
     is_search: ClassVar[bool] = True
 
-    budget: int = number(24, (1, 10_000), "graphs that the search simulates, the unchanged first")
-    alpha: int = number(
-        5, (0, 1000), "percent above the fastest graph, below which a graph is changed further"
+    budget: int = number(
+        1000, (1, 10_000), "graphs that the search takes to change them, the unchanged first"
     )
+    alpha: int = number(
+        5, (0, 1000), "percent above the cheapest graph, below which a graph is taken"
+    )
+    seed: int = number(
+        0, (0, 2**31 - 1),
+        "order of graphs with equal cost: 0 draws nothing, every other seed draws it at random",
+    )  # fmt: skip
     graph: str = steps(
         SEARCHED_GRAPH, UNCHANGED,
         doc="the graph: found by a search, unchanged, or after the steps that a search found",
@@ -74,7 +83,7 @@ class TasoLike(Strategy):
         """A search, unless the graph is given."""
         if self.graph != SEARCHED_GRAPH:
             return None
-        return GraphBudget(f"{self.name}.graph", UNCHANGED, self.budget, self.alpha)
+        return GraphBudget(f"{self.name}.graph", UNCHANGED, self.budget, self.alpha, self.seed)
 
     def plan(self, target: Target) -> Plan:
         """Fuse and assemble; the graph is the one that the import made."""
