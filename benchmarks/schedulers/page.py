@@ -30,7 +30,8 @@ paper, and all are lowered, simulated and replayed by the same code. [strategies
 has each one's source, its options and what differs here. So a row shows what a *rule set* does on
 these chips. It is no measurement of the compiler that it is named after.
 
-The rewrite searches `taso-like` and `ios:both` change the graph and simulate each changed graph.
+The rewrite searches `taso-like` and `ios:both` change the graph. `taso-like` simulates the kernels
+that change, and four whole graphs at the end. `ios:both` simulates whole graphs.
 Their cells are `over {MOST_SECONDS} s` where a search takes more than {MOST_SECONDS} s of CPU time.
 `graphturbo:plus` has a row of abilities and no runs. The searches `best` and `tuned` have neither:
 they are in [quality.md](quality.md).

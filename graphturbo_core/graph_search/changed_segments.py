@@ -2,12 +2,12 @@
 
 1. The kernels are those of the unchanged graph's plan. An op that a rule made belongs to the kernel
    of its `origin`.
-2. A segment has the kernels of all ops of the match.
+2. A segment has the kernels of all ops of the match. It has all parts of a merged convolution, or
+   none: where a rule made a tensor, the kernels of its writer and readers are in the segment.
 3. It also has the kernels that read a tensor whose new writer is of another op type: a Relu joins a
    convolution that was a pool.
 
 Every tensor from outside is an input of the segment, every tensor that others read is an output.
-No rule changes a merged convolution again, so a segment has all parts of one or none.
 """
 
 from __future__ import annotations
@@ -74,7 +74,30 @@ class SegmentCuts:
         return self._kernels_of(self.graph.op_by_name[name] for name in match.ops)
 
     def _kernels_of(self, ops: Iterable[Op]) -> frozenset[str]:
-        return frozenset[str]().union(*(self.kernels[op.origin_name] for op in ops))
+        """All ops of the kernels of these ops, and of those that share made tensors with them."""
+        found: set[str] = set()
+        ahead = {op.origin_name for op in ops}
+        while ahead:
+            kernel = self.kernels[ahead.pop()]
+            if not kernel <= found:
+                found |= kernel
+                ahead |= {name for origin in kernel for name in self._sharing[origin]}
+        return frozenset(found)
+
+    @cached_property
+    def _sharing(self) -> Mapping[str, frozenset[str]]:
+        """By op of the unchanged graph: the ops with which its parts share a tensor between them.
+
+        Tensors of the unchanged graph do not count.
+        """
+        known, graph = self.unchanged.tensors, self.graph
+        found: dict[str, set[str]] = {op.name: set() for op in self.unchanged.ops}
+        for op in graph.ops:
+            for name in (each for each in op.outputs if each and each not in known):
+                origins = {op.origin_name, *(each.origin_name for each in graph.consumers[name])}
+                for origin in origins:
+                    found[origin] |= origins
+        return {name: frozenset(origins) for name, origins in found.items()}
 
     def _readers(self, segment: Segment) -> list[Op]:
         """Rule 3."""

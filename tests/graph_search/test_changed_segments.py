@@ -108,6 +108,18 @@ def test_a_later_segment_has_parts_of_earlier_steps() -> None:
         assert part.undecomposed is not None and names(part.undecomposed) == "c d p q"
 
 
+def test_a_segment_has_all_parts_of_a_merged_convolution() -> None:
+    """The kernel of `q`, `k2` and `z` has the slice of `d`: `c`, merged with it, comes along."""
+    body = f"""{TWO} k2 = AveragePool<kernel_shape = [1,1]>(y) z = Concat<axis = 1>(q, k2)
+        r = Relu(z)"""
+    graph, known = graph_of_model(body, "p, r"), kernels("c p, d q k2 z, r")
+    changed = applied(graph, match_of(graph, "c", "d"))
+    pool = match_of(changed, "k2")
+    found = SegmentCuts(graph, changed, known).segment(pool)
+    assert names(found.before) == "c/merged c/slice d/slice p q k2 z"
+    assert names(SegmentCuts(graph, graph, known).segment(pool).before) == "d q k2 z"
+
+
 def structure(body: str, outputs: str, ops: str) -> object:
     return structure_of(analyse(part_of_graph(graph_of_model(body, outputs), set(ops.split()))))
 
