@@ -174,7 +174,7 @@ def test_every_option_is_tried_above() -> None:
         ("xla.repeats", "off"), ("xla.several_results", "off"),
         # tests/strategies/partitioners/test_tensorrt_like.py
         ("tensorrt-like.residual", "off"), ("tensorrt-like.pointwise", "off"),
-        ("tensorrt-like.horizontal", "off"),
+        ("tensorrt-like.horizontal", "off"), ("tensorrt-like.concat", "off"),
         ("taso-like.graph", "unchanged"),  # tests/graph_search/test_chosen_graph.py
         ("merge.graph", "unchanged"), ("both.graph", "unchanged"),  # ios/merges/
     }  # fmt: skip

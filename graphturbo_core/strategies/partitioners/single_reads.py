@@ -68,14 +68,30 @@ class KernelChains:
         self.semantics, self.graph = semantics, semantics.graph
         self.place = {op.name: index for index, op in enumerate(self.graph.ops)}
         self.taken: set[str] = set()
-        self._kernels: list[OpKernel] = []
+        self._kernels: dict[str, tuple[str, ...]] = {}
+        self._first: dict[str, str] = {}
         self._decisions: list[Decision] = []
+        self._replaced: dict[tuple[str, str], int] = {}
 
     def close(self, ops: Iterable[Op]) -> None:
         """These ops are a kernel."""
-        names = tuple(op.name for op in ops)
+        self._close(tuple(op.name for op in ops))
+
+    def _close(self, names: tuple[str, ...]) -> None:
         self.taken.update(names)
-        self._kernels.append(OpKernel(names))
+        self._kernels[names[0]] = names
+        self._first |= dict.fromkeys(names, names[0])
+
+    def kernel_of(self, op: Op) -> tuple[str, ...]:
+        """The ops of the kernel that has this op."""
+        return self._kernels[self._first[op.name]]
+
+    def join(self, kernels: Iterable[tuple[str, ...]], op: Op) -> None:
+        """These kernels and an op without a kernel are one kernel."""
+        names: list[str] = []
+        for ops in kernels:
+            names += self._kernels.pop(ops[0])
+        self._close((*names, op.name))
 
     def note(
         self, rule: str, pair: tuple[str, str], numbers: Mapping[str, int], *, is_taken: bool
@@ -83,9 +99,19 @@ class KernelChains:
         """Record why a producer and its reader are in one kernel, or are not."""
         self._decisions.append(Decision(FUSE_STEP, rule, pair, is_taken, dict(numbers)))
 
+    def replace_note(self, rule: str, pair: tuple[str, str], *, is_taken: bool) -> None:
+        """As `note`; drops what was recorded about the pair before."""
+        self._replaced[pair] = len(self._decisions)
+        self.note(rule, pair, {}, is_taken=is_taken)
+
     def result(self) -> OpKernels:
         """The kernels and the decisions."""
-        return OpKernels(tuple(self._kernels), tuple(self._decisions))
+        decisions = tuple(
+            each
+            for place, each in enumerate(self._decisions)
+            if place >= self._replaced.get((each.subject[0], each.subject[1]), 0)
+        )
+        return OpKernels(tuple(map(OpKernel, self._kernels.values())), decisions)
 
     def free_ops(self) -> list[Op]:
         """Ops without a kernel, in the graph's order."""

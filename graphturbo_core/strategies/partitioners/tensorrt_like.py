@@ -13,7 +13,7 @@ schedulers, section 4). TensorRT itself is closed, so these rules are recalled a
    several readers if all are in one kernel. All results in such a kernel have one shape.
 6. Softmax and normalisations are whole: one kernel per op. So are pools, reductions, and ops that
    move data (reshape, transpose, slice: a shuffle).
-7. A concatenation is a kernel of its own.
+7. A concatenation joins the kernels of its operands (option `concat`; `joined_operands.py`).
 8. Convolutions of one input, shape and activation are one convolution before these rules apply
    (option `horizontal`; conditions: `frontend/passes/horizontal.py`). Its kernel has the slices of
    its result too, and per slice what follows by rules 1 and 3.
@@ -38,6 +38,7 @@ from graphturbo_core.option_fields import switch
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.semantics.access import FusionKind
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.partitioners.joined_operands import close_concat
 from graphturbo_core.strategies.partitioners.op_classes import (
     BATCH_NORMS,
     NORMS,
@@ -86,7 +87,7 @@ RULE_POINTWISE_OFF = "elementwise kernels are switched off"
 RULE_WHOLE = "a softmax or normalisation is a kernel of its own"
 RULE_REDUCES = "a pool or reduction is a kernel of its own"
 RULE_SHUFFLE = "an op that moves data is a kernel of its own"
-RULE_CONCAT = "a concatenation is a kernel of its own, which copies its operands"
+RULE_CONCAT = "a concatenation does not join its readers"
 RULE_NO_RULE = "no rule joins this op to another one"
 RULE_BRANCH = "the result of a merged convolution, sliced in its kernel"
 RULE_BRANCH_SUM = "a merged convolution takes no residual sum"
@@ -123,9 +124,12 @@ class TensorRtLike(Strategy):
         "A merged convolution is sliced before the activations: every branch keeps its own layer.",
         "Work and weights of a merged convolution count for the layer of its first branch.",
         "A convolution with a residual sum behind it is not merged: its kernel takes the sum.",
-        "Concatenations are not eliminated: a kernel cannot write into a part of another tensor.",
+        "A concatenation is no kernel, but its operands are copied from LB to LB: in TensorRT their"
+        " producers write into the joined tensor.",
+        "Operands that others read too, or that a kernel with more results makes, are read back.",
         "A value times its own sigmoid is an elementwise kernel behind the product.",
-        "Kernels and merges are not chosen by measurement: on small LBs a merge can be slower.",
+        "Kernels, merges and concatenations are not chosen by measurement: on small LBs a merge, or"
+        " a kernel with a concatenation, can be slower.",
         BETWEEN_LAYERS,
     )
     is_fine: ClassVar[bool] = True
@@ -134,6 +138,7 @@ class TensorRtLike(Strategy):
     residual: bool = switch("a product takes the residual sum behind it")
     pointwise: bool = switch("elementwise ops that read each other share a kernel")
     horizontal: bool = switch("convolutions of one input, shape and activation are one convolution")
+    concat: bool = switch("a concatenation shares a kernel with the producers of its operands")
 
     @property
     def import_passes(self) -> tuple[str, ...]:
@@ -143,7 +148,10 @@ class TensorRtLike(Strategy):
     def plan(self, target: Target) -> Plan:
         """Fuse and assemble."""
         found = layered_kernels(
-            target.semantics, has_residual=self.residual, has_pointwise=self.pointwise
+            target.semantics,
+            has_residual=self.residual,
+            has_pointwise=self.pointwise,
+            has_concat=self.concat,
         )
         merges = merge_decisions(target.semantics.graph)
         found = replace(found, decisions=(*merges, *found.decisions))
@@ -162,7 +170,11 @@ def merge_decisions(graph: Graph) -> tuple[Decision, ...]:
 
 
 def layered_kernels(
-    sem: GraphSemantics, *, has_residual: bool = True, has_pointwise: bool = True
+    sem: GraphSemantics,
+    *,
+    has_residual: bool = True,
+    has_pointwise: bool = True,
+    has_concat: bool = True,
 ) -> OpKernels:
     """Kernels of a graph; linear in ops and their reads."""
     chains = KernelChains(sem)
@@ -176,7 +188,10 @@ def layered_kernels(
                 chains.close(_with_epilogue(chains, op, op, sum_fault))
     _take_pointwise(chains, has_pointwise=has_pointwise)
     for op in chains.free_ops():
-        chains.close([op])
+        if sem.by_op[op.name].is_joint:
+            close_concat(chains, op, is_joined=has_concat)
+        else:
+            chains.close([op])
         following = chains.after(op, has_gates=False)
         if following.reader:
             pair = op.name, following.reader

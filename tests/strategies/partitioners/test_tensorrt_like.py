@@ -18,7 +18,6 @@ from graphturbo_core.strategies.partitioners.single_reads import (
 )
 from graphturbo_core.strategies.partitioners.tensorrt_like import (
     RULE_ACTIVATION,
-    RULE_CONCAT,
     RULE_ENDED,
     RULE_FULL,
     RULE_KIND,
@@ -243,7 +242,6 @@ def test_elementwise_kernels_can_be_switched_off() -> None:
         ("ReduceSum(x)", RULE_REDUCES),
         ("Transpose<perm = [0,1,3,2]>(x)", RULE_SHUFFLE),
         ("Flatten(x)", RULE_SHUFFLE),
-        ("Concat<axis = 1>(x, y)", RULE_CONCAT),
         ("graphturbo.Unknown(x)", RULE_NO_RULE),
     ],
 )
@@ -259,7 +257,6 @@ def test_other_ops_are_kernels_of_their_own(op: str, reason: str) -> None:
 SHAPES = {
     "ReduceSum(x)": "float[1,1,1,1]",
     "Flatten(x)": "float[1,256]",
-    "Concat<axis = 1>(x, y)": "float[1,8,8,8]",
 }
 
 

@@ -35,6 +35,7 @@ from tests.frontend.passes.branch_models import branches_file, relus
 from tests.models import imported
 
 OFF = {"tensorrt-like.horizontal": "off"}
+APART = {"tensorrt-like.concat": "off"}
 TWO = relus("Conv(x, w1)", "Conv(x, w2)")
 BIASED = "c = Conv(x, w1) d = Conv(x, w1) e = Add(c, vc) f = Mul(d, vc) q = Relu(f)"
 """Two convolutions, one with a bias behind it, one with a scale."""
@@ -240,13 +241,20 @@ GOOGLENET = RunRequest("light-inception_v1", "tensorrt-like@1", "goya", 1, has_p
 
 
 def test_each_module_of_googlenet_has_three_branches_that_are_one() -> None:
-    """Nine modules; the fourth branch reads a pool. Two kernels less per module."""
+    """Nine modules; the fourth branch reads a pool. Two kernels less per module.
+
+    One less where the concatenation has the four ends of the branches in its kernel: the merged
+    convolution, which is one of these ends, has a kernel of its own.
+    """
     data = load_sample(GOOGLENET.model_name)
-    merging, plain = run_reports(data, [GOOGLENET, replace(GOOGLENET, options=OFF)])
+    options = [{}, OFF, APART, {**OFF, **APART}]
+    runs = [replace(GOOGLENET, options=each) for each in options]
+    merging, plain, *apart = run_reports(data, runs)
     assert [taken for _, _, taken, _ in merges(merging)] == [True] * 9 * 2
     assert [taken for _, _, taken, _ in merges(plain)] == [False] * 9 * 2
-    kernels = [int(str(report.contract["kernels"])) for report in (merging, plain)]
-    assert kernels[1] - kernels[0] == 9 * 2
+    kernels = [int(str(each.contract["kernels"])) for each in (merging, plain, *apart)]
+    assert (kernels[1] - kernels[0], kernels[3] - kernels[2]) == (9, 9 * 2)
+    assert kernels[2] - kernels[0] == 9 * 3, "three ends of branches per module"
     assert merging.contract["sub_graphs_fine"] == plain.contract["sub_graphs_fine"]
 
 
