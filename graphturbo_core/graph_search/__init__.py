@@ -1,6 +1,6 @@
 """A graph, a strategy that chooses among equivalent graphs -> the fastest graph that was found.
 
-- `changed_segments.py`: Segment: the kernels that a substitution changes, before and after it.
+- `changed_segments.py`: ChangedSegment: kernels that a substitution changes, before and after it.
 - `segment_costs.py`: SegmentCosts: simulated cycles of changed segments, equal ones once.
 - `search.py`: `reached_graphs`: substitutions one after another, the cheapest graph first;
   `whole_graphs`: the few that are simulated as a whole.

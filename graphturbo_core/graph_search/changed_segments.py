@@ -27,7 +27,7 @@ KernelOps = Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True)
-class Segment:
+class ChangedSegment:
     """Ops of some kernels before a match and after it; both graphs compute the same tensors."""
 
     before: Graph
@@ -62,7 +62,7 @@ class SegmentCuts:
         )
         return match.rule, match.ops, match.kernel, match.pads, match.groups, state
 
-    def segment(self, match: Substitution) -> Segment:
+    def segment(self, match: Substitution) -> ChangedSegment:
         """The segment of one match."""
         origins = self._origins(match)
         found = self._segment(match, origins)
@@ -99,7 +99,7 @@ class SegmentCuts:
                     found[origin] |= origins
         return {name: frozenset(origins) for name, origins in found.items()}
 
-    def _readers(self, segment: Segment) -> list[Op]:
+    def _readers(self, segment: ChangedSegment) -> list[Op]:
         """Rule 3."""
         after = segment.after.producer
         tensors = [
@@ -109,10 +109,10 @@ class SegmentCuts:
         ]
         return [op for name in tensors for op in self.graph.consumers[name]]
 
-    def _segment(self, match: Substitution, origins: Collection[str]) -> Segment:
+    def _segment(self, match: Substitution, origins: Collection[str]) -> ChangedSegment:
         before = part_of_graph(self.graph, origins)
         whole = part_of_graph(self.unchanged, origins)
-        return Segment(_of(before, whole), _of(applied(before, match), whole))
+        return ChangedSegment(_of(before, whole), _of(applied(before, match), whole))
 
 
 def _of(part: Graph, whole: Graph) -> Graph:

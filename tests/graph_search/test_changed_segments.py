@@ -9,7 +9,7 @@ from graphturbo_core.frontend.passes.substitutions.graph_steps import applied, s
 from graphturbo_core.frontend.passes.substitutions.match import Substitution
 from graphturbo_core.graph_search.changed_segments import (
     KernelOps,
-    Segment,
+    ChangedSegment,
     SegmentCuts,
     part_of_graph,
     structure_of,
@@ -44,7 +44,7 @@ def match_of(graph: Graph, *ops: str) -> Substitution:
     return next(match for match in substitutions(graph) if match.ops == ops)
 
 
-def segment(body: str, outputs: str, known: KernelOps, *ops: str) -> Segment:
+def segment(body: str, outputs: str, known: KernelOps, *ops: str) -> ChangedSegment:
     graph = graph_of_model(body, outputs)
     return SegmentCuts(graph, graph, known).segment(match_of(graph, *ops))
 

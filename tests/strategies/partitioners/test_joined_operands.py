@@ -89,6 +89,16 @@ def test_a_kernel_with_another_result_of_the_model_does_not_join() -> None:
     assert rules(of_maps(HALVES, f"{HALF}, {REST} b"), "a z") == [(RULE_OTHER_RESULT, False)]
 
 
+def test_a_kernel_joins_with_all_its_results() -> None:
+    """Both halves are operands of one concatenation; of two, each is another result."""
+    text = of_maps(HALVES.replace("(a, y)", "(b, y, a)"), f"{WIDE} z")
+    assert kernels(text) == ["a z"]
+    assert rules(text, "a z") == [(RULE_JOINED, True)]
+    text = of_maps(f"{HALVES} r = Concat<axis = 1>(b, y)", f"{HALF}, float[1,6,8,8] r")
+    assert kernels(text) == ["a", "z", "r"]
+    assert rules(text, "a z") == rules(text, "a r") == [(RULE_OTHER_RESULT, False)]
+
+
 def test_operands_of_the_model_and_weights_have_no_decision() -> None:
     text = of_maps("z = Concat<axis = 1>(x, y)")
     assert kernels(text) == ["z"]
