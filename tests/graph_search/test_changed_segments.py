@@ -8,8 +8,8 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.frontend.passes.substitutions.graph_steps import applied, substitutions
 from graphturbo_core.frontend.passes.substitutions.match import Substitution
 from graphturbo_core.graph_search.changed_segments import (
-    KernelOps,
     ChangedSegment,
+    KernelOps,
     SegmentCuts,
     part_of_graph,
     structure_of,
