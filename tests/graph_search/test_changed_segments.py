@@ -7,6 +7,7 @@ import pytest
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.frontend.passes.substitutions.graph_steps import applied, substitutions
 from graphturbo_core.frontend.passes.substitutions.match import Substitution
+from graphturbo_core.graph_search import segment_costs
 from graphturbo_core.graph_search.changed_segments import (
     ChangedSegment,
     KernelOps,
@@ -136,12 +137,16 @@ def test_structures_are_equal_where_names_alone_differ() -> None:
         (SITES, "q, r, s, t", "g t"),
         (SITES, "q, r, s, t", "c"),
         (SITES.replace("Relu(c)", "Sigmoid(c)"), "q, r, s, t", "c p"),
+        (SITES.replace("Relu(c)", "Abs(c)"), "q, r, s, t", "c p"),
         (SITES.replace("c = Conv(x, w1)", "c = Conv(x, w1, v1)"), "q, r, s, t", "c p"),
         (SITES, "c, q, r, s, t", "c p"),
     ],
 )
 def test_structures_differ_otherwise(body: str, outputs: str, ops: str) -> None:
-    """Other weights, another input's shape, fewer ops, another op type, a bias, an output more."""
+    """Other weights, another input's shape, fewer ops, other op types, a bias, an output more.
+
+    Relu and Abs have equal semantics, but one of them joins a convolution.
+    """
     assert structure(SITES, "q, r, s, t", "c p") != structure(body, outputs, ops)
 
 
@@ -178,13 +183,25 @@ def test_equal_segments_are_simulated_once() -> None:
     assert costs.simulated == [first]
 
 
-def test_a_match_of_a_changed_graph_is_known_where_its_kernels_are_unchanged() -> None:
+def test_a_match_of_a_changed_graph_is_known_where_its_kernels_are_unchanged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Then the segment is not even built."""
     graph, simulated = graph_of_model(SITES, "q, r, s, t"), Simulated()
     costs = SegmentCosts(graph, SITE_KERNELS, simulated)
     first = costs.of(graph)(match_of(graph, "e", "f"))
     changed = applied(graph, match_of(graph, "c", "d"))
+    monkeypatch.setattr(segment_costs, "analyse", None)
     assert costs.of(changed)(match_of(changed, "e", "f")) is first
     assert len(simulated.parts) == 2
+
+
+def test_a_segment_before_several_changes_is_simulated_once() -> None:
+    """A convolution of four groups may have two, or one."""
+    graph, simulated = graph_of_model("p = Conv<group = 4>(x, wq)", "p"), Simulated()
+    costs = SegmentCosts(graph, kernels("p"), simulated).of(graph)
+    assert [costs(match).change for match in substitutions(graph)] == [0, 0]
+    assert simulated.parts == ["p", "p/groups2", "p/groups1"]
 
 
 def test_a_changed_kernel_is_simulated_again() -> None:

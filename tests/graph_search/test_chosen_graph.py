@@ -218,6 +218,9 @@ def test_the_progress_grows_to_its_end() -> None:
 def test_without_alpha_no_slower_graph_is_changed_further() -> None:
     report = report_of(options={"taso-like.alpha": "0"})
     assert graph_option(report) == "0"
+    assert [(name, taken) for name, (taken, _) in segments(report).items()] == [
+        ("c + d 2", True), ("e + f", False),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("profile", ["generic-4x4", "stcp920", "goya"])

@@ -138,10 +138,16 @@ def test_the_cheapest_graph_is_taken_first() -> None:
 
 
 def test_of_equal_cycles_fewer_steps_come_first() -> None:
-    """`c` as 3x3 costs nothing, with `d` as 3x3 too; both alone come before both together."""
-    taken = search("cross", lambda _: PLAIN)
-    assert [len(each.steps) for each in taken] == [0, 1, 1, 2, 3]
-    assert names_of(taken[1]) == ["c"] and names_of(taken[2]) == ["d"]
+    """`c`, `c e` are taken, then `i`. So `c e g` waits before `g i`, and both have 1,010 cycles."""
+    table = {"": PLAIN, "c": 990, "ce": 995, "i": PLAIN, "ceg": 1010, "gi": 1010}
+
+    def cycles(graph: Graph) -> int:
+        merged = (op.name[0] for op in graph.ops if op.name.endswith("/merged"))
+        return table.get("".join(sorted(merged)), 1040)
+
+    taken = search("sites", cycles, 6)
+    found = ["".join(sorted(name[0] for name in names_of(each))) for each in taken]
+    assert found == ["", "c", "ce", "i", "gi", "ceg"]
 
 
 @pytest.mark.parametrize("graphs", [1, 2, 3, 4, 5, 6])
