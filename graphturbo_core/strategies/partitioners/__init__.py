@@ -5,6 +5,7 @@ Each follows the rules that its source names; its docstring says what differs he
 - `op_kernels.py`: groups of ops to a Plan, shared by all.
 - `glow.py`: Glow's stacking of data-parallel instructions.
 - `onednn.py`, `onednn_patterns.py`: oneDNN Graph's chains of post-ops, attention, gated perceptron.
+- `joined_operands.py`: concatenations in the kernels of their operands, for `tensorrt-like`.
 - `op_classes.py`: classes of ops that chains ask for.
 - `single_reads.py`: chains of ops that alone read each other's results.
 - `tensorrt_like.py`: products with their epilogue, merged convolutions, runs of elementwise ops.

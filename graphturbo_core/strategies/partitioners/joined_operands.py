@@ -1,7 +1,8 @@
 """Kernels of chains -> the same kernels, concatenations joined to the kernels of their operands.
 
-TensorRT's guide: the producers of a concatenation write into its result. Here a concatenation joins
-the kernel of an operand if:
+Source: TensorRT's guide on layer fusion, recalled: the layers that write the operands write into the
+joined tensor, and the concatenation is eliminated. Here a concatenation joins the kernel of an
+operand if:
 
 1. Nothing else reads the operand, and it is no result of the model.
 2. That kernel hands out no other results than such operands of the same concatenation.
