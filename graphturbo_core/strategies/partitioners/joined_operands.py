@@ -1,8 +1,7 @@
 """Kernels of chains -> the same kernels, concatenations joined to the kernels of their operands.
 
-Source: TensorRT's guide on layer fusion, recalled: the layers that write the operands write into the
-joined tensor, and the concatenation is eliminated. Here a concatenation joins the kernel of an
-operand if:
+Source: TensorRT's guide on layer fusion, recalled: the layers that make the operands write into the
+joined tensor, so the concatenation is no layer. Here it joins the kernel of an operand if:
 
 1. Nothing else reads the operand, and it is no result of the model.
 2. That kernel hands out no other results than such operands of the same concatenation.
