@@ -263,8 +263,11 @@ def test_pairs_of_one_graph_by_hand() -> None:
 
 @pytest.mark.parametrize("profile", ["generic-4x4", "goya", "stcp920"])
 def test_several_sets_replay(profile: str) -> None:
-    """Kernels: the sets are 3, `c6` and its activation, concatenations, pools and the negation."""
-    assert replayed(branches_file(BRANCHES, "p, q, r"), profile) == 3 + 1 + 2 + 2 + 1
+    """Kernels: the sets are 3, `c6` and its activation, pools and the negation.
+
+    `t` is in the kernel of `d1` and `d2`, `u` in that of `c2` and `c4`.
+    """
+    assert replayed(branches_file(BRANCHES, "p, q, r"), profile) == 3 + 1 + 2 + 1
 
 
 @pytest.mark.parametrize("name", sorted(ACTIVATIONS - {"Gelu"}))
