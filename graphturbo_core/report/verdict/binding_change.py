@@ -86,11 +86,16 @@ def _resources(report: Report) -> list[str]:
 
 def path_text(report: Report) -> str:
     """`DRAM-bound (45 % of its critical path goes to DRAM)`."""
-    path = report.contract["critical_path"]
     resource = binding_resource(report)
     bound, words = BOUND[resource]
-    share = format_percent(path[resource] / (sum(path.values()) or 1))
+    share = format_percent(_share(report, resource))
     return f"{bound} ({share} of its critical path goes to {words})"
+
+
+def _share(report: Report, resource: str) -> float:
+    """Share of the critical path that a resource takes."""
+    path = report.contract["critical_path"]
+    return path[resource] / (sum(path.values()) or 1)
 
 
 def binding_changes(report: Report) -> tuple[BindingChange, ...]:
@@ -113,18 +118,25 @@ def helps_text(name: str, report: Report, found: Sequence[Tried] = ()) -> str:
     """What binds a run, and the effect of the changes that were tried.
 
     `B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`; without a change only what
-    binds it.
+    binds it. Where more of that does not help: `DRAM takes 45 % of B's critical path, but …`.
     """
-    bound = f"{name} is {BOUND[binding_resource(report)][0]}"
+    resource = binding_resource(report)
+    own = NUMBERS[resource][0] if resource in NUMBERS else ""
+    is_in_vain = any(each.change.key == own and not each.helps for each in found)
     useless = _useless([each.change.words for each in found if not each.helps])
-    gains = [_gain(each) for each in found if each.helps]
+    gains = [_gain(each, name if is_in_vain else "it") for each in found if each.helps]
     effects = "; ".join(part for part in (useless, *gains) if part)
+    if is_in_vain:
+        words, share = BOUND[resource][1], format_percent(_share(report, resource))
+        subject = f"{words[:1].upper()}{words[1:]} {_verb('take', words)} {share}"
+        return f"{subject} of {name}'s critical path, but {effects}"
+    bound = f"{name} is {BOUND[resource][0]}"
     return f"{bound}: {effects}" if effects else bound
 
 
-def _gain(found: Tried) -> str:
+def _gain(found: Tried, name: str) -> str:
     words = found.change.words
-    return f"{words} {_verb('make', words)} it {format_si(found.ratio)}× as fast"
+    return f"{words} {_verb('make', words)} {name} {format_si(found.ratio)}× as fast"
 
 
 def _useless(changes: Sequence[str]) -> str:

@@ -227,7 +227,7 @@ function placeNotes(race, scene, words) {
   const isSaid = put(words, long) || put(heading, long) || put(words, short);
   if (!isSaid) put(heading, short);
   if (!scene.helps) return;
-  const binding = scene.helps.split(":")[0]; // "B is matrix-bound"
+  const binding = scene.helps.split(/: |, but /)[0]; // "B is matrix-bound"
   const isTold = [scene.helps, binding].some((text) => put(words, text) || put(heading, text));
   if (isTold || !words.textContent.includes(long)) return;
   words.textContent = words.textContent.replace(long, short);

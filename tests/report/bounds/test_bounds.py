@@ -21,6 +21,7 @@ from graphturbo_core.semantics.cost import least_cycles_per_mac, matrix_cycles
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.registry import parse_strategy
+from tests.data.exports import exported
 from tests.full import SLOW
 from tests.models import graph_of, model_bytes
 from tests.report.bounds.random_schedules import file_of, random_schedule
@@ -276,6 +277,19 @@ def test_clusters_that_may_share_one_sample_need_weights_once_per_chip() -> None
     """8,192 numbers of two bytes: through all four shares of STCP920's 108 GB/s, or one of 16."""
     assert cycles_of(PRODUCT, 1, "stcp920")["dram"] == 152
     assert cycles_of(PRODUCT, 1, "generic-4x4")["dram"] == 2 * 8192 // 16
+
+
+def test_all_work_over_all_clusters_bounds_a_share_of_unknown_need() -> None:
+    """Swin-T gathers by indices without numbers: what the first sample needs is not known.
+
+    17,962 million MACs, of which 32 arrays of 64 x 32 do 65,536 a cycle.
+    """
+    request = RunRequest("swin", "graphturbo@1", "stcp920", 4, has_pictures=False)
+    (found,) = run_reports(exported("swin_t_fixed_dynamo"), [request])
+    contract = found.contract
+    assert contract["macs"] == 17_962_266_624
+    least_cycles = contract["macs"] / 65_536
+    assert contract["lower_bound_terms"]["matrix"] * GHZ > least_cycles
 
 
 def test_a_batch_that_is_not_divided_is_one_clusters() -> None:
