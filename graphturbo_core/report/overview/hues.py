@@ -6,6 +6,7 @@ a stage of the model, or a kind of sub-graph that repeats.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ KINDS_SHARE = 0.9
 """Five kinds are enough where they hold this share of A's time (our choice)."""
 BANDED = -1
 """Hue of a sub-graph whose layers have several."""
+NUMBERED = re.compile(r"\D+ \d+")
+"""The title of one of several equal blocks, `layer 0`."""
 Meaning = Literal["group", "stage", "kind"]
 
 
@@ -210,16 +213,35 @@ def _by_kind(
             of_group[index] = hue
     of_layer = _with_groups([HUES] * len(layers), groups, of_group)
     names = [layer["name"] for layer in layers]
-    titles = [_kind_title([names[layer] for layer in groups[kinds[kind][0]]]) for kind in chosen]
+    titles = _kind_titles([[names[layer] for layer in groups[kinds[kind][0]]] for kind in chosen])
     return Hues("kind", _distinct(titles), tuple(of_layer), tuple(of_group))
 
 
-def _kind_title(names: Sequence[str]) -> str:
-    """The last part of the path that these names share; else the first part of the last one."""
-    paths = [[part for part in PARTS.split(name) if part] for name in names]
-    shared = []
+def _kind_titles(kinds: Sequence[Sequence[str]]) -> list[str]:
+    """Per kind the last part of the path that its layers share, `attention`.
+
+    Where kinds share it, with what is below, `attention: query – key`; below a numbered block, as
+    all blocks have the kind, that alone. Without a shared path the first part of the last one.
+    """
+    paths = [[[part for part in PARTS.split(name) if part] for name in names] for names in kinds]
+    shared = [_shared(own) for own in paths]
+    titles = [title_of(path or own[-1][:1]) for path, own in zip(shared, paths, strict=True)]
+    counts = Counter(titles)
+    found = []
+    for title, path, own in zip(titles, shared, paths, strict=True):
+        below = [title_of([parts[min(len(path), len(parts) - 1)]]) for parts in (own[0], own[-1])]
+        words = " – ".join(dict.fromkeys(below))
+        is_block = NUMBERED.fullmatch(title) is not None
+        is_enough = words == title or not path or (counts[title] == 1 and not is_block)
+        found.append(title if is_enough else words if is_block else f"{title}: {words}")
+    return found
+
+
+def _shared(paths: Sequence[Sequence[str]]) -> list[str]:
+    """The parts that all paths begin with."""
+    found: list[str] = []
     for parts in zip(*paths, strict=False):
         if len(set(parts)) > 1:
             break
-        shared.append(parts[0])
-    return title_of(shared or paths[-1][:1])
+        found.append(parts[0])
+    return found

@@ -77,9 +77,11 @@ def test_a_sub_graph_has_the_name_of_its_hue_or_of_its_stages() -> None:
     groups = made_report([[0, 1], [2, 3, 4, 5], [6, 7, 8, 9]], stages=STAGES)
     assert titles_of_groups(groups, hues(groups)) == ["stem", "stage 1", "stage 2"]
     kinds = repeated()
-    assert titles_of_groups(kinds, hues(kinds)) == ["a 0"] * 3 + ["b 3"] * 3 + ["tail"]
+    assert titles_of_groups(kinds, hues(kinds)) == [*FIRST, *SECOND, "tail"]
 
 
+FIRST, SECOND = ["op 0 – op 2"] * 3, ["op 9 – op 11"] * 3
+"""Every block `a0`, `a1` … has the first kind: its name says nothing of it."""
 KINDS = [[3 * n, 3 * n + 1, 3 * n + 2] for n in range(6)]
 TYPES = ["Conv", "Conv+Relu", "Add"] * 3 + ["Gemm", "Gemm", "Add"] * 3
 
@@ -99,9 +101,22 @@ def repeated(**more: object) -> Report:
 def test_kinds_that_repeat_have_a_hue_each() -> None:
     found = hues(repeated())
     assert found.meaning == "kind"
-    assert found.titles == ("a 0", "b 3", "tail")
+    assert found.titles == (FIRST[0], SECOND[0], "tail")
     assert found.of_group == (0, 0, 0, 1, 1, 1, 2)
     assert found.of_layer == (0,) * 9 + (1,) * 9 + (2,)
+
+
+def test_kinds_of_one_path_are_told_apart_by_what_is_below_it() -> None:
+    block = ("attention/query", "attention/key", "attention/scores", "attention/softmax",
+             "ffn/up", "ffn/down", "norm")  # fmt: skip
+    groups = [[7 * n + at for at in own] for n in range(3) for own in ([0, 1], [2, 3], [4, 5], [6])]
+    made = made_report(
+        groups,
+        names=[f"layer{n}/{name}" for n in range(3) for name in block],
+        types=["MatMul", "MatMul", "Add", "Softmax", "Gemm", "Gemm", "Mul"] * 3,
+    )
+    titles = ("attention: query – key", "attention: scores – softmax", "ffn", "norm")
+    assert hues(made).titles == titles
 
 
 def test_another_count_of_pieces_or_axis_is_another_kind() -> None:

@@ -29,7 +29,9 @@ SHRUNK = 2 / 3
 STEM, HEAD = "stem", "head"
 PART = "part"
 """What a number is called that has no part of a path before it."""
-TENSOR_WORDS = frozenset({"query", "key", "value", "input", "output", "weight", "bias"})
+TENSOR_WORDS = frozenset(
+    {"query", "key", "value", "input", "output", "weight", "bias", "merge", "turn", "split"}
+)
 PLURALS = re.compile(r"^(layer|block|stage)s(?=\d)")
 NUMBERED = re.compile(r"^(?:.*[._])?([A-Za-z]+?)[._]?(\d+)$")
 PARTS = re.compile(r"[/.]")
@@ -122,8 +124,9 @@ def _runs(paths: Sequence[tuple[str, ...]], run: ModelStage, depth: int) -> list
 def title_of(path: Sequence[str]) -> str:
     """The last part of a path: `stage1` -> `stage 1`, (`layers`, `11`) -> `layer 11`.
 
-    With the part before it where it is a number (`features 5.0`), begins with one (`mixed 3x3`) or
-    names a tensor (`attention value`): by itself it says nothing. A model's own part `input` does.
+    With the part before it where it is a number (`features 5.0`), begins with one (`mixed 3x3`), or
+    names a tensor or a change of its layout (`attention value`): by itself it says nothing. A
+    model's own part `input` does.
     """
     if not path:
         return ""
