@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 PICTURE = ("channels", "rows", "columns")
 """Axes 1 to 3 of what a convolution of pictures gives."""
-_CONVOLUTION, _PRODUCT = "Conv", "MatMul"
+_CONVOLUTION, _PRODUCT, _DENSE = "Conv", "MatMul", "Gemm"
 _ATTENTION = frozenset({"Attention", "MultiHeadAttention", "Softmax"})
 
 
@@ -22,6 +22,7 @@ class Layout:
         """`results`: op type and rank of each; `is_of_images`: one sample is an image."""
         made = set(results)
         self._is_of_images = is_of_images
+        self._has_features = (_DENSE, 2) in made
         self._has_heads = (_PRODUCT, 4) in made
         self._is_sequence = (_CONVOLUTION, 3) not in made and any(
             op_type in _ATTENTION for op_type, _ in made
@@ -35,4 +36,6 @@ class Layout:
         is_picture = self._is_of_images and (not self._has_heads or is_with_convolution)
         if rank == 1 + len(PICTURE) and is_picture:
             return PICTURE[axis - 1]
+        if (rank, axis) == (2, 1) and self._has_features:
+            return "features"
         return "tokens" if (rank, axis) == (3, 1) and self._is_sequence else ""

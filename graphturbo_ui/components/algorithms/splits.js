@@ -5,7 +5,8 @@ const IMAGE_AXES = ["", "channels", "rows", "columns"];
 /** What an axis is called: the first counts samples, pictures have channels, rows and columns. */
 export function axisName(axis, axes, noun) {
   if (axis === 0) return `${noun}s`;
-  return (axes === 4 && IMAGE_AXES[axis]) || `axis ${axis}`;
+  const isPicture = axes === 4 && noun === "image"; // others may have heads of attention there
+  return (isPicture && IMAGE_AXES[axis]) || `axis ${axis}`;
 }
 
 /** The two axes of a sub-graph's rectangle: samples across, and down the split axis or the rows. */

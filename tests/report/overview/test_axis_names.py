@@ -35,9 +35,20 @@ def named(along: str, *ops: tuple[str, list[int]], noun: str = "image") -> list[
         ([SOFTMAX, MATMUL], ["images", "tokens", "axis 2"]),
         ([MATMUL], ["images", "axis 1", "axis 2"]),
         ([SOFTMAX, ("Conv", SEQUENCE)], ["images", "axis 1", "axis 2"]),
-        ([("Gemm", [1, 1000])], ["images", "axis 1"]),
+        ([("Gemm", [1, 1000])], ["images", "features"]),
+        ([("ReduceMean", [1, 1000])], ["images", "axis 1"]),
     ],
-    ids=["conv", "picture", "heads", "conv beside heads", "tokens", "no attention", "wave", "gemm"],
+    ids=[
+        "conv",
+        "picture",
+        "heads",
+        "conv beside heads",
+        "tokens",
+        "no attention",
+        "wave",
+        "gemm",
+        "no gemm",
+    ],
 )
 def test_an_axis_has_a_name_where_the_shape_is_sure(
     ops: list[tuple[str, list[int]]], names: list[str]

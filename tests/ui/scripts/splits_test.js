@@ -10,6 +10,7 @@ export default function () {
     "axes have names where the shape says what they are": () => {
       equal([0, 1, 2, 3].map((axis) => axisName(axis, 4, "image")), ["images", "channels", "rows", "columns"]);
       equal([0, 1, 2].map((axis) => axisName(axis, 3, "sample")), ["samples", "axis 1", "axis 2"]);
+      equal(axisName(1, 4, "sample"), "axis 1");
     },
     "a rectangle is samples by rows, or by the axis that is split": () => {
       equal(rectangleOf({ shape: [16, 64, 56, 55], axis: 0 }), { across: { axis: 0, size: 16, isCut: true }, down: { axis: 2, size: 56, isCut: false } });
