@@ -85,7 +85,7 @@ def settings_box() -> Settings:
     verify = st.toggle("Verify by replay", help=define("replay"), **bound("verify"))
     best = st.toggle(
         "Search a schedule beside A and B",
-        help="A third row: the fastest schedule that best finds. It takes half a minute to some "
+        help="A third row: the fastest schedule that best finds. It takes seconds to some "
         "minutes.",
         **bound("best", run_state.search_again),
     )  # fmt: skip
