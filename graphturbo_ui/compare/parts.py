@@ -34,7 +34,7 @@ MORE: tuple[tuple[str, str, Callable[[Choices], list[WantedRun]], str], ...] = (
     ("batches", "Cluster batches", adding.cluster_batches,
      "B's strategy with its cluster batch halved down to one sample."),
     ("search", "Search (best)", adding.search,
-     "The fastest schedule of a search: half a minute to some minutes."),
+     "The fastest schedule of a search: seconds to some minutes."),
 )  # fmt: skip
 
 
