@@ -19,7 +19,7 @@ from graphturbo_core.report.verdict.verdict import binding_text, differences, se
 from graphturbo_ui.components import sources
 from graphturbo_ui.figures import tables
 from graphturbo_ui.figures.tables import BOTH
-from graphturbo_ui.page_file.first_screen import first_screen
+from graphturbo_ui.page_file.first_screen import Known, first_screen
 from graphturbo_ui.page_file.packing import packed_plotly
 from graphturbo_ui.page_file.sections import Drawing, Figure, lighter, sections_of
 from graphturbo_ui.palette import LIT
@@ -41,27 +41,33 @@ class Origin:
 
 
 def page_html(
-    *reports: Report, names: str = BOTH, origin: Origin, equal: Report | str | None = None
+    *reports: Report,
+    names: str = BOTH,
+    origin: Origin,
+    equal: Report | str | None = None,
+    helps: str = "",
 ) -> str:
     """The document; the same reports, names and origin give the same bytes.
 
-    `equal`: as the verdict is told of it (`equal_text`).
+    `equal`: as the verdict is told of it (`equal_text`); `helps`: what binds the last run and the
+    change of the chip that helps it, where that is known.
 
     It fetches nothing: its policy allows no address, and scripts, styles and data stand in it.
     """
     sections = sections_of(reports, names)
-    text = _rendered(reports, names, origin, equal, sections)
+    known = Known(equal, helps)
+    text = _rendered(reports, names, origin, known, sections)
     excess = len(text.encode()) - MAX_BYTES
     if excess <= 0:
         return text
-    return _rendered(reports, names, origin, equal, lighter(sections, excess, MAX_BYTES))
+    return _rendered(reports, names, origin, known, lighter(sections, excess, MAX_BYTES))
 
 
 def _rendered(
     reports: Sequence[Report],
     names: str,
     origin: Origin,
-    equal: Report | str | None,
+    known: Known,
     sections: Sequence[Mapping[str, object]],
 ) -> str:
     """The template with all of it."""
@@ -79,7 +85,7 @@ def _rendered(
         script=(FOLDER / "document.js").read_text(encoding="utf-8"),
         plotly=packed_plotly(),
         differences=[_said(each) for each in (differences(a, b) if b else ())],
-        sentence=[_said(part) for part in _sentence(reports, names, equal)],
+        sentence=[_said(part) for part in _sentence(reports, names, known.equal)],
         verdict=verdict_rows(a, b),
         is_pair=b is not None,
         names=names,
@@ -87,7 +93,7 @@ def _rendered(
             f"{name}: {state_text(report)}" for name, report in zip(names, reports, strict=False)
         ],
         notes=[_said(note) for note in tables.notes(*reports, names=names)],
-        first=first_screen(reports, names, equal, views),
+        first=first_screen(reports, names, known, views),
         sections=sections,
     )
     return text

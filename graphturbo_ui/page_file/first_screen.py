@@ -24,12 +24,23 @@ class FirstScreen:
     packed: str
 
 
+@dataclass(frozen=True)
+class Known:
+    """What is computed beside the runs: A at B's cluster batch, and what makes the last one faster.
+
+    `helps`: empty where nothing was tried.
+    """
+
+    equal: Report | str | None
+    helps: str
+
+
 def first_screen(
-    reports: Sequence[Report], names: str, equal: Report | str | None, views: Sequence[str]
+    reports: Sequence[Report], names: str, known: Known, views: Sequence[str]
 ) -> FirstScreen:
     """The first screen of one run or two; `views`: those that are sections of the document."""
-    beside = beside_text(reports[0], reports[1], equal) if len(reports) > 1 else ""
-    helps = helps_text(names[len(reports) - 1], reports[-1])
+    beside = beside_text(reports[0], reports[1], known.equal) if len(reports) > 1 else ""
+    helps = known.helps or helps_text(names[len(reports) - 1], reports[-1])
     said = {"beside": beside, "helps": helps}
     buffer = overview_bytes(*reports, names=names, said=said, views=views)
     text = packed(sources.with_time(buffer, SHOWN_SINCE))

@@ -46,7 +46,7 @@ def show(choices: Choices) -> None:
         present_edits(runs, drawn)
     if drawn:
         below(drawn, pending, beside)
-        sharing(choices, drawn, beside)
+        sharing(choices, drawn, beside, others.helps)
     frame.finish({**pending, **awaited}, place)
 
 

@@ -13,10 +13,10 @@ from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.shown import of_runs
 
 
-def sharing(choices: Choices, runs: Runs, beside: Run | str | None) -> None:
-    """A file that shows these runs without the app."""
+def sharing(choices: Choices, runs: Runs, beside: Run | str | None, helps: str) -> None:
+    """A file that shows these runs without the app; `helps`: a change of the chip for the last."""
     made_by = Origin(choices.link(), choices.command())
-    made = partial(page_html, origin=made_by, equal=equal_report(beside))
+    made = partial(page_html, origin=made_by, equal=equal_report(beside), helps=helps)
     st.download_button(
         "Report as one HTML file", partial(of_runs, made, runs),
         "report.html", "text/html", key="take_page", on_click="ignore", icon=":material/download:",
