@@ -86,7 +86,7 @@ def _file_text(label: str) -> str:
 
 
 def chip_facts(chip: str) -> tuple[str, ...]:
-    """Cores, LB, GB and DRAM of a chip, the last in two parts; nothing of an upload that is gone.
+    """Cores, LB and GB, DRAM of a chip; nothing of an upload that is gone.
 
     The most important first: a narrow screen drops the last ones.
     """
@@ -99,6 +99,5 @@ def chip_facts(chip: str) -> tuple[str, ...]:
     return (
         f"{counted(found.clusters, 'cluster')} × {counted(found.cores, 'core')}",
         f" · LB {format_bytes(found.lb_bytes)} · {memory}",
-        f" · {format_si(found.dram_bandwidth, 'B/s')} DRAM",
-        " per cluster",
+        f" · {format_si(found.dram_bandwidth, 'B/s')} DRAM per cluster",
     )
