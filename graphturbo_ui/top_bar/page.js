@@ -222,6 +222,8 @@ export default function ({ data, setTriggerValue }) {
   const isOtherPage = page.entry && page.entry.pathname !== window.location.pathname;
   if (isOtherPage) enter(data.choices); // a choice may come before the address is named
   page.naming = setTimeout(name, ONCE_STREAMLIT_IS_DONE_MS, data, setTriggerValue);
+  // What scrolls is a stop that shows nothing: keys reach it from everything within it.
+  document.querySelector("[data-testid=stMain]")?.setAttribute("tabindex", "-1");
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;

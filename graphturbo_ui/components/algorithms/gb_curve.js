@@ -1,7 +1,7 @@
 // The bytes in GB over one round: a step curve under its capacity, and the kernels below it.
 
 import { hueFill } from "../overview/draw.js";
-import { sizeText, tickText, timeTicks } from "../overview/words.js";
+import { sizeText, tickTexts, timeTicks } from "../overview/words.js";
 
 const HUES = 5;
 const HEIGHT = 120;
@@ -50,9 +50,10 @@ export function drawGbCurve(pen, run, kernel, { left, top, width }) {
   });
   pen.rect(from - 1, top - 5, to - from + 2, HEIGHT + STRIP + 11, "none", { stroke: "var(--ink)", "stroke-width": 2, rx: 3 });
   const seconds = run.seconds_per_cycle;
-  for (const time of timeTicks(0, order.cycles * seconds, 6)) {
-    pen.text(toX(time / seconds), foot + STRIP + 15, tickText(time), { size: 12, anchor: time ? "middle" : "start" });
-  }
+  const ticks = timeTicks(0, order.cycles * seconds, 6);
+  tickTexts(ticks).forEach((text, n) => {
+    pen.text(toX(ticks[n] / seconds), foot + STRIP + 15, text, { size: 12, anchor: ticks[n] ? "middle" : "start" });
+  });
   pen.text(0, foot + STRIP - 4, "kernels", { size: 12.5 });
   pen.text(0, top - 14, "Bytes in GB over one round, dashed: its capacity", { size: 12.5 });
   pen.text(0, foot + STRIP + 15, "time", { size: 12.5 });

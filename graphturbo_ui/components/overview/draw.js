@@ -60,6 +60,16 @@ export class Pen {
     }, text);
   }
 
+  /** Interrupts lines where words stand that are drawn later; `isCrossed(box)`: whether a line crosses that place. */
+  clear(texts, isCrossed) {
+    for (const text of texts) {
+      const { x, width } = text.getBBox();
+      const [y, size] = ["y", "font-size"].map((name) => Number(text.getAttribute(name)));
+      const box = { x: x - 3, y: y - 0.82 * size, width: width + 6, height: 1.06 * size };
+      if (isCrossed(box)) this.rect(box.x, box.y, box.width, box.height, "var(--card)", { class: "clear" });
+    }
+  }
+
   /** The letter of a run: A outlined, B filled. */
   badge(x, y, name) {
     const size = 15 * this.k;

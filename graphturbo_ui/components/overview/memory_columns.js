@@ -1,7 +1,7 @@
 // LB and GB to the right of the layers: bytes of each layer in both runs, against the capacity.
 
-import { hueFill } from "./draw.js";
-import { sizeText } from "./words.js";
+import { hueFill, svgNode } from "./draw.js";
+import { lbPartsText, sizeText } from "./words.js";
 
 /** Column, title, and which numbers of a run it shows; `mean`: none where only the peak is known. */
 export const MEMORIES = [
@@ -78,11 +78,13 @@ function drawHead(pen, scene, title, capacity, { x, width, lines: [first, second
   pen.text(middle, line, pen.fit([title, title.split(" ")[0]], room, 13, 600), { anchor: "middle", weight: 600, fill: "var(--ink)", size: 13 });
   const said = sizeText(capacity, true);
   const small = { size: 12, fill: "var(--ink3)" };
-  if (!isPair) pen.text(x + width, second, said, { ...small, anchor: "end" });
-  else if (2 * pen.width(said, 12) + 6 < width) {
-    pen.text(x, second, said, small);
-    pen.text(x + width, second, said, { ...small, anchor: "end" });
-  } else pen.text(x + width / 2, second, said, { ...small, anchor: "middle" });
+  const isTwice = isPair && 2 * pen.width(said, 12) + 6 < width;
+  const own = pen.group("capacity");
+  const parts = capacity === scene.chip.lb_bytes ? lbPartsText(scene.chip) : "";
+  own.parent.append(svgNode("title", {}, `Capacity${parts}`));
+  if (isTwice) own.text(x, second, said, small);
+  if (isTwice || !isPair) own.text(x + width, second, said, { ...small, anchor: "end" });
+  else own.text(x + width / 2, second, said, { ...small, anchor: "middle" });
 }
 
 /** The layer of a row with the largest value. */

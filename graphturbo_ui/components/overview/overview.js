@@ -14,7 +14,7 @@ import { Player, layersBegunAt, startedAt, runningAt } from "./play.js";
 import { TimePanel } from "./time_panel.js";
 import { bindTimePointer } from "./time_pointer.js";
 import { openView } from "./views_below.js";
-import { clusterText, countText } from "./words.js";
+import { clusterText, countText, lbPartsText } from "./words.js";
 
 const HUES = 5;
 const SHORTEST_LENS = 2e-6; // seconds
@@ -29,7 +29,9 @@ class Overview {
     this.trigger = null; // hands a button to the app; a saved page has none
     this.player = new Player(() => this.longest(), (time) => this.playTo(time), () => this.showPlay());
     this.bind();
-    new ResizeObserver(inNextFrame(() => root.isConnected && this.scene && this.draw())).observe(root);
+    const redraw = inNextFrame(() => root.isConnected && this.scene && this.draw());
+    new ResizeObserver(redraw).observe(root);
+    document.fonts.addEventListener("loadingdone", redraw); // rooms are measured in the font that is there
   }
 
   show(scene) {
@@ -77,6 +79,7 @@ class Overview {
     const left = parts.layers.parentElement;
     this.layers.draw(scene, { width: left.clientWidth, height: left.clientHeight, k, font, open: state.open });
     this.drawTime(k, font);
+    parts.lb_parts.textContent = lbPartsText(scene.chip);
     const row = scene.blocks.length ? "one row per layer of the open block" : "one row per layer";
     sayInRoom(parts.layers_sub, [`${row}, one box per kernel`, row, ""]);
     const cluster = clusterText(scene);

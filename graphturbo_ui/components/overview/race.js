@@ -47,7 +47,7 @@ function fitSentence(title, least) {
 
 /** @param {Scene} scene */
 function headingText(scene) {
-  const groups = `${scene.runs.at(-1).name}'s groups`;
+  const groups = `${scene.runs.at(-1).name}'s sub-graphs`;
   const by = { group: `by ${groups}`, stage: "by stages", kind: `by kinds of ${groups}` }[scene.hues.meaning];
   return `Time of ${countText(scene.batch, scene.noun)}, ${by}`;
 }
@@ -66,6 +66,7 @@ function raceRow(scene, run, longest, on) {
   const who = htmlNode("div", "who", htmlNode("span", `badge ${is}`, run.name), htmlNode("b", "", run.strategy));
   const segments = htmlNode("div", "segments");
   const share = run.total / longest;
+  const unit = Math.min(...scene.runs.map((each) => each.total));
   segments.style.width = `calc((100% - var(--total-room)) * ${share})`;
   hueSeconds(run).forEach((seconds, hue) => {
     if (!seconds) return;
@@ -73,8 +74,8 @@ function raceRow(scene, run, longest, on) {
     const name = isRest ? (hue === 5 ? "other" : "launches") : scene.hues.titles[hue];
     const part = htmlNode("div", "", htmlNode("span", "", name));
     part.style.cssText = `flex: ${(1000 * seconds) / run.total} 0 0; background: ${isRest && hue > 5 ? "var(--line)" : hueFill(hue, count)}; color: ${hue > 5 ? "var(--ink2)" : hueInk(hue, count)}`;
-    part.title = `${name}: ${timeText(seconds)}`;
-    Object.assign(part.dataset, { hue, seconds, texts: JSON.stringify([`${name}\u00a0\u00a0${timeText(seconds)}`, name, ...(isRest ? [] : shorterTitles(name)), ""]) });
+    part.title = `${name}: ${timeText(seconds, unit)}`;
+    Object.assign(part.dataset, { hue, seconds, texts: JSON.stringify([`${name}\u00a0\u00a0${timeText(seconds, unit)}`, name, ...(isRest ? [] : shorterTitles(name)), ""]) });
     if (!isRest) {
       part.onmouseenter = () => on.hover(hue);
       part.onmouseleave = () => on.hover(null);
@@ -82,7 +83,7 @@ function raceRow(scene, run, longest, on) {
     }
     segments.append(part);
   });
-  const total = htmlNode("div", "total", timeText(run.total, Math.min(...scene.runs.map((each) => each.total))));
+  const total = htmlNode("div", "total", timeText(run.total, unit));
   total.style.left = segments.style.width;
   const track = htmlNode("div", "track", segments, total);
   track.dataset.run = run.name;
@@ -125,7 +126,7 @@ function bestRow(scene, longest, on) {
   const who = htmlNode("div", "who", htmlNode("span", "badge"), htmlNode("b", "", best.strategy));
   if (on.takeBest) {
     who.append(
-      rowButton("as B", "B becomes this schedule: its groups, memory and instructions are shown", on.takeBest),
+      rowButton("as B", "B becomes this schedule: its sub-graphs, memory and instructions are shown", on.takeBest),
       rowButton("×", "Show A and B alone", on.leaveBest),
     );
   }

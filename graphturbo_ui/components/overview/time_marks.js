@@ -2,7 +2,7 @@
 
 import { hueFill, hueInk } from "./draw.js";
 import { kernelBars, kernelCount, kernelNumber } from "./runs.js";
-import { timeText } from "./words.js";
+import { countText, timeText } from "./words.js";
 
 const LEAST_GAP = 26; // pixels below which a gap has no arrow
 const SIDE = 60; // pixels that an arrow takes beside words on its line
@@ -86,8 +86,8 @@ export function drawStrip(pen, scene, run, lens, place) {
     }
   }
   const all = kernelCount(run);
-  const said = shown < all ? `${shown} of ${all} kernels` : `${all} kernel${all === 1 ? "" : "s"}`;
-  pen.text(left, y + height - 4 * pen.k, pen.fit([said, `${shown} kernels`], x0 - left - 6, 13), { size: 13 });
+  const said = shown < all ? `${shown.toLocaleString("en-US")} of ${countText(all, "kernel")}` : countText(all, "kernel");
+  pen.text(left, y + height - 4 * pen.k, pen.fit([said, countText(shown, "kernel"), shown.toLocaleString("en-US")], x0 - left - 6, 13), { size: 13 });
 }
 
 /** `4`; `2–5` of kernels that run at once. */
@@ -114,6 +114,6 @@ function drawBar(pen, scene, run, { before, from, to, y, height, group, text }) 
   const node = pen.rect(from, y, Math.max(0.5, to - from - (isThin ? 0 : 1)), height, hueFill(hue, hues), { rx: isThin ? 0 : 2, class: "kernel" });
   const least = scene.is_presenting ? 18 : 11;
   const size = [12, 11].find((own) => own * pen.k >= least && pen.width(text, own, 600) + 2 < to - from);
-  if (size) pen.text((from + to) / 2, y + height - 4 * pen.k, text, { anchor: "middle", size, weight: 600, fill: hueInk(hue, hues) });
+  if (size) pen.text((from + to) / 2, y + height - 4 * pen.k, text, { anchor: "middle", size, weight: 600, fill: hueInk(hue, hues), class: "kernel-number" });
   return { hue, from, to, node };
 }

@@ -4,14 +4,12 @@ import { binned, flightBinned, layerNear, rowMeans } from "./bins.js";
 import { Pen } from "./draw.js";
 import { lensTexts } from "./lens_words.js";
 import { KINDS } from "./runs.js";
+import { PAD, drawRowNames, gutterWidth, runTexts } from "./time_gutter.js";
 import { drawGap, drawStrip, gapOf } from "./time_marks.js";
-import { shareText, sizeText, tickText, timeText, timeTicks } from "./words.js";
+import { sizeText, tickTexts, timeText, timeTicks, unitOf } from "./words.js";
 
-const PAD = 16;
-const GUTTER = 112;
 const RIGHT = 22;
 const LABEL = 11.5; // height of a row that has room for its name
-const NAMES = { flight: "Layers at once", matrix: "Matrix", vector: "Vector", move: "Move", dma: "DMA", link: "DRAM link" };
 const WEIGHTS = { flight: 20, matrix: 34, vector: 10, move: 10, dma: 11, link: 22 };
 const LENS_WEIGHTS = { flight: 30, matrix: 52, vector: 19, move: 19, dma: 19, link: 32 };
 const ALL = ["flight", "matrix", "vector", "move", "dma", "link"];
@@ -41,11 +39,15 @@ export class TimePanel {
     this.lens = lens;
     this.colours = colours;
     this.longest = Math.max(...scene.runs.map((run) => run.total));
+    const pen = new Pen(this.svg, k, font);
     this.layOut();
+    this.x0 = gutterWidth(pen, [...scene.runs.map((run) => [this.blocks[run.name], run]), [this.blocks.lens, this.lensRun()]], width);
+    this.x1 = width - RIGHT;
+    this.plot = Math.max(40, this.x1 - this.x0);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.replaceChildren();
-    const pen = new Pen(this.svg, k, font);
     this.gap = gapOf(scene, this.blocks, pen, (time) => this.x(time));
+    this.below = pen.group("over"); // the playhead's line, which crosses no word
     this.drawRunHeads(pen.group("heads"));
     this.drawAxis(pen.group("axis"), 0, this.longest, this.axisY, (time) => this.x(time));
     drawGap(pen.group("free"), scene, this.gap);
@@ -64,9 +66,6 @@ export class TimePanel {
     const free = height - scene.runs.length * head - 2 * axis - lensHead - strip - 10;
     const rows = height < 320 * k && scene.is_presenting ? MAIN : ALL;
     const each = scene.runs.length > 1 ? free * (rows === MAIN ? 0.28 : 0.27) : free * 0.4;
-    this.x0 = PAD + GUTTER * k;
-    this.x1 = this.width - RIGHT;
-    this.plot = Math.max(40, this.x1 - this.x0);
     this.blocks = {};
     let y = 4;
     for (const run of scene.runs) {
@@ -102,42 +101,29 @@ export class TimePanel {
       const block = this.blocks[run.name];
       const y = block.top - 8 * this.k;
       pen.badge(PAD, y, run.name);
-      const said = runText(run, this.gap?.run === run ? this.gap.outside : "");
-      const room = this.x1 - this.x0;
-      const text = pen.fit(said, room, 13);
+      const said = runTexts(run, this.gap?.run === run ? this.gap.outside : "");
+      const room = this.x1 - PAD - 30 * this.k - pen.width(run.strategy, 13.5, 600);
+      const text = pen.fit(said, Math.max(room, (this.x1 - PAD) / 2), 13);
       pen.text(PAD + 21 * this.k, y, pen.fit([run.strategy], this.x1 - pen.width(text, 13) - PAD - 30 * this.k, 13.5, 600), { weight: 600, fill: "var(--ink)", size: 13.5 });
       pen.text(this.x1, y, text, { anchor: "end", fill: "var(--ink)", size: 13 });
-      this.drawRowNames(pen, block, run, null);
-    }
-  }
-
-  /** Names of rows with how many engines they are, and how busy. */
-  drawRowNames(pen, block, run, means) {
-    for (const name of block.list) {
-      const { y, h } = block.rows[name];
-      const size = Math.max(11, Math.min(13, h + 2));
-      const baseline = y + h / 2 + size * this.k * 0.35;
-      const count = run.engines[name];
-      const value = rowValue(run, name, means);
-      const room = this.x0 - PAD - pen.width(value, size, 600) - 15 * this.k;
-      const texts = count === undefined ? [NAMES[name]] : [`${NAMES[name]} ×${count.toLocaleString("en-US")}`, NAMES[name]];
-      pen.text(PAD, baseline, pen.fit(texts, room, size), { size });
-      pen.text(this.x0 - 9 * this.k, baseline, value, { size, anchor: "end", weight: 600, fill: "var(--ink)" });
+      drawRowNames(pen, block, run, null, this.x0);
     }
   }
 
   drawAxis(pen, t0, t1, y, place) {
     const right = this.x0 + this.plot;
     let before = -Infinity;
-    for (const time of timeTicks(t0, t1, this.plot / (95 * this.k))) {
+    const ticks = timeTicks(t0, t1, this.plot / (95 * this.k));
+    const texts = tickTexts(ticks);
+    for (const [n, time] of ticks.entries()) {
       const x = place(time);
       pen.line(x, y + 2, x, y + 6, "var(--edge)");
-      const text = tickText(time);
+      const text = texts[n];
       const half = pen.width(text, 12) / 2;
       if (x - half < before + 6) continue;
       before = x + half;
       const anchor = x - half < this.x0 - 4 ? "start" : x + half > right + RIGHT - 4 ? "end" : "middle";
-      pen.text(anchor === "start" ? this.x0 : anchor === "end" ? right : x, y + 18 * this.k, text, { size: 12, anchor, fill: "var(--ink3)" });
+      pen.text(anchor === "start" ? this.x0 : anchor === "end" ? right : x, y + 18 * this.k, text, { size: 12, anchor, fill: "var(--ink3)", class: "tick" });
     }
   }
 
@@ -155,25 +141,26 @@ export class TimePanel {
     const y = this.stripY - 9 * k;
     pen.badge(PAD, y, lens.run);
     const zoom = this.longest / (lens.t1 - lens.t0);
-    pen.text(PAD + 21 * k, y, `magnified ${Number(zoom.toPrecision(2)).toLocaleString("en-US")}×`, { weight: 600, fill: "var(--ink)", size: 13.5 });
+    const magnified = `magnified ${Number(zoom.toPrecision(2)).toLocaleString("en-US")}×`;
+    pen.text(PAD + 21 * k, y, magnified, { weight: 600, fill: "var(--ink)", size: 13.5 });
     drawStrip(pen, scene, run, lens, {
       x0: this.x0, x1: this.x1, y: this.stripY, height: this.stripHeight, left: PAD, placeOf: (time) => this.lensX(time),
     });
     const isPart = lens.t0 > 0 || lens.t1 < run.total * 0.9999;
-    this.drawRowNames(pen, this.blocks.lens, run, isPart ? this.lensMeans() : null);
+    drawRowNames(pen, this.blocks.lens, run, isPart ? this.lensMeans() : null, this.x0);
     this.drawAxis(pen, lens.t0, lens.t1, this.lensAxisY, (time) => this.lensX(time));
-    this.drawCallout(pen, run, y);
+    this.drawCallout(pen, run, y, Math.max(this.x0 + 4, PAD + 31 * k + pen.width(magnified, 13.5, 600)));
   }
 
-  /** The prefetch that runs furthest ahead, boxed where it is and said above; else what the lens shows. */
-  drawCallout(pen, run, y) {
+  /** The prefetch that runs furthest ahead, boxed where it is and said above; else what the lens shows. `left`: where words may begin. */
+  drawCallout(pen, run, y, left) {
     const { scene, k, lens } = this;
     const found = scene.callout[0];
     const round = run.rounds.find(({ isDrawn }) => isDrawn);
     const said = scene.runs.length > 1 && run === scene.runs.at(-1) && found && round;
     const [t0, t1] = said ? [found.from_cycle, found.to_cycle].map((cycle) => round.at + cycle * run.seconds_per_cycle) : [0, 0];
     const isInside = said && t0 >= lens.t0 && t1 <= lens.t1 && this.lensX(t1) - this.lensX(t0) >= 4;
-    const room = this.x1 - this.x0 - 8;
+    const room = this.x1 - left - 4;
     if (!isInside) {
       pen.text(this.x1, y, pen.fit(lensTexts(scene, lens), room, 13.5, 600), { anchor: "end", size: 13.5, weight: 600, fill: "var(--ink)", class: "lens-words" });
       return;
@@ -188,9 +175,10 @@ export class TimePanel {
     const text = pen.fit([
       `Weights of layer ${layer} (${sizeText(found.bytes)}) arrive while layer ${found.computes + 1} computes`,
       `Weights of layer ${layer} arrive while ${found.computes + 1} computes`,
+      `Weights of layer ${layer} arrive early`, `Layer ${layer} arrives early`,
     ], room, 13.5, 600);
     const width = pen.width(text, 13.5, 600);
-    pen.text(Math.max(this.x0 + 4, Math.min(this.x1 - width - 4, middle - 5 * k)), y, text, { size: 13.5, weight: 600, fill: "var(--ink)" });
+    pen.text(Math.max(left, Math.min(this.x1 - width - 4, middle - 5 * k)), y, text, { size: 13.5, weight: 600, fill: "var(--ink)" });
   }
 
   /** Bins of a block; `only`: of a set of layers. */
@@ -320,20 +308,31 @@ export class TimePanel {
 
   /** The playhead through all panels. */
   overlay(time) {
-    this.over.parent.replaceChildren();
+    for (const pen of [this.below, this.over]) pen.parent.replaceChildren();
+    const ticks = [...this.svg.querySelectorAll(".axis .tick")];
+    for (const tick of ticks) tick.classList.remove("covered");
     if (time === null) return;
-    const { k, over, scene } = this;
+    const { k, below, over, scene } = this;
     const x = this.x(Math.min(time, this.longest));
     const [top, foot] = [this.blocks[scene.runs[0].name].top - 3, this.blocks[scene.runs.at(-1).name].foot + 3];
-    over.line(x, top, x, foot, "var(--ink)", { "stroke-width": 1.6, class: "playhead" });
-    const text = timeText(time);
+    below.line(x, top, x, foot, "var(--ink)", { "stroke-width": 1.6, class: "playhead" });
+    below.clear(this.svg.querySelectorAll(".heads text, .free text"), (box) => box.x < x && x < box.x + box.width);
+    const text = timeText(time, unitOf(this.longest)[0]);
     const width = over.width(text, 12.5, 600) + 10 * k;
     const centre = Math.min(Math.max(x, this.x0 + width / 2), this.x1 - width / 2);
     over.rect(centre - width / 2, this.axisY + 1, width, 17 * k, "var(--ink)", { rx: 4 });
     over.text(centre, this.axisY + 14 * k, text, { anchor: "middle", weight: 600, fill: "var(--card)" });
+    for (const tick of ticks) {
+      const box = tick.getBBox();
+      tick.classList.toggle("covered", box.x < centre + width / 2 + 3 && centre - width / 2 - 3 < box.x + box.width);
+    }
     if (time < this.lens.t0 || time > this.lens.t1) return;
     const at = this.lensX(time);
-    over.line(at, this.stripY - 2, at, this.blocks.lens.foot + 3, "var(--ink)", { "stroke-width": 1.6 });
+    const isOnNumber = [...this.svg.querySelectorAll(".kernel-number")].some((number) => {
+      const box = number.getBBox();
+      return box.x - 1 <= at && at <= box.x + box.width + 1;
+    });
+    over.line(at, this.stripY + (isOnNumber ? this.stripHeight : -2), at, this.blocks.lens.foot + 3, "var(--ink)", { "stroke-width": 1.6 });
   }
 
   /** What stands at a point: block, run, time, row and the layer nearest there; null outside. */
@@ -372,25 +371,4 @@ function stacked(list, weights, top, height, k) {
     y += h + gap;
   }
   return { list, rows, top, foot: top + height };
-}
-
-/** @param {Run} run */
-function rowValue(run, name, means) {
-  if (name === "flight") return (means ? means.flight : run.in_flight.mean).toFixed(1);
-  const share = means ? means[name] : name === "link" ? run.link_busy : run.busy[name];
-  return shareText(share);
-}
-
-/**
- * The line above a run's rows; `ends`: when it ends against the other one, where the gap has no room.
- *
- * @param {Run} run
- */
-function runText(run, ends) {
-  const layers = run.in_flight.share < 0.0005 ? "one layer at a time" : `two layers or more at once ${shareText(run.in_flight.share)} of the time`;
-  const rounds = run.rounds.length > 1 ? `; ${run.rounds.length} rounds, the pale ones repeat the first` : "";
-  const link = `DRAM link ${shareText(run.link_busy)} busy`;
-  const short = `${link}${run.rounds.length > 1 ? `; ${run.rounds.length} rounds` : ""}`;
-  if (ends) return [`${ends}; ${layers}, ${link}${rounds}`, `${ends}; ${short}`, ends];
-  return [`${layers}, ${link}${rounds}`, short];
 }

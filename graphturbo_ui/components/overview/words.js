@@ -1,6 +1,7 @@
 // Numbers as text, and ticks of an axis. No state, no page: everything here can be tested alone.
 
 const MOST_DIGITS = 7;
+const MOST_TICKS = 64; // asked for where fewer give no scale
 
 export function clamp01(value) {
   return Math.min(1, Math.max(0, value));
@@ -38,9 +39,10 @@ export function sizesText(one, other) {
 /** @type {[number, string][]} */
 const SECONDS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]];
 
-/** `31.2 ms`, `640 µs`; `beside`: in the unit of this time, so that the two can be compared. */
+/** `31.2 ms`, `640 µs`; `beside`: in the unit of this time, so that the two can be compared, `0 ms` too. */
 export function timeText(seconds, beside = seconds) {
-  if (!seconds) return "0";
+  if (!beside) return "0";
+  if (!seconds) return `0 ${timeText(beside).split(" ")[1]}`;
   for (const [size, unit] of SECONDS) {
     if (Math.abs(beside) >= size * 0.0999) return `${digitsText(seconds / size)} ${unit}`;
   }
@@ -102,7 +104,7 @@ function numbered(name) {
   return /^(.*[^\s_.])[\s_.](\d\w*)$/.exec(name)?.slice(1) ?? [];
 }
 
-/** Round times (seconds) between two ends, about `count` of them. */
+/** Round times (seconds) between two ends, about `count` of them; two at least, which make a scale. */
 export function timeTicks(from, to, count) {
   const raw = (to - from) / Math.max(1, count);
   if (!(raw > 0)) return [];
@@ -110,16 +112,24 @@ export function timeTicks(from, to, count) {
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
   const found = [];
   for (let n = Math.ceil(from / step - 1e-9); n * step <= to * (1 + 1e-12); n += 1) found.push(n * step);
-  return found;
+  return found.length < 2 && count < MOST_TICKS ? timeTicks(from, to, Math.max(1, count) + 1) : found;
 }
 
-/** A tick's time without digits that all ticks share: `5 ms`. */
-export function tickText(seconds) {
-  if (!seconds) return "0";
-  for (const [size, unit] of SECONDS) {
-    if (Math.abs(seconds) >= size * 0.0999) return `${Number((seconds / size).toPrecision(4))} ${unit}`;
-  }
-  return `${Number((seconds / 1e-9).toPrecision(4))} ns`;
+/** Ticks as texts in one unit, that of the largest; no digits but those that the step needs: `5 ms`. */
+export function tickTexts(ticks) {
+  const [size, unit] = unitOf(Math.max(...ticks.map(Math.abs)));
+  const step = (ticks[1] - ticks[0] || ticks[0]) / size;
+  const digits = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  return ticks.map((tick) => (tick ? `${Number((tick / size).toFixed(digits))} ${unit}` : "0"));
+}
+
+/**
+ * The largest unit that a time has one of: [seconds, name].
+ *
+ * @returns {[number, string]}
+ */
+export function unitOf(seconds) {
+  return SECONDS.find(([size]) => seconds >= size * 0.999) ?? [1e-9, "ns"];
 }
 
 /**
@@ -132,4 +142,10 @@ export function clusterText({ runs, chip }) {
   if (others.some((other) => other !== own)) return `A: ${own} of ${countText(chip.clusters, "cluster")}, B: ${others.at(-1)} of ${chip.clusters}`;
   const idle = chip.clusters - own;
   return idle ? `one cluster (${idle} of ${chip.clusters} idle)` : "one cluster";
+}
+
+/** What a core's capacity holds, where data and weights have parts of their own; else nothing. */
+export function lbPartsText({ lb_bytes: whole, lb_data_bytes: data }) {
+  if (!data || data >= whole) return "";
+  return `: ${sizeText(whole, true)} per core, ${sizeText(data, true)} for data and ${sizeText(whole - data, true)} for weights`;
 }

@@ -3,7 +3,7 @@
 import { shorterNames, titleOf } from "../../../graphturbo_ui/components/group_names.js";
 import { bytesText } from "../../../graphturbo_ui/components/overview/labels.js";
 import {
-  clamp01, countText, digitsText, shareText, shorterTitles, sizesText, sizeText, tickText, timeText, timeTicks,
+  clamp01, countText, digitsText, shareText, shorterTitles, sizesText, sizeText, tickTexts, timeText, timeTicks,
 } from "../../../graphturbo_ui/components/overview/words.js";
 import { equal, holds, near, outcomes } from "./check.js";
 
@@ -59,14 +59,22 @@ export default function () {
         for (const count of [1, 3, 8, 20]) {
           const found = timeTicks(from, to, count);
           holds(found.every((time) => time >= from - 1e-12 && time <= to + 1e-9), `${found} leaves ${from} to ${to}`);
-          holds(found.length <= count + 1, `${found.length} ticks, not ${count}`);
+          holds(found.length <= Math.max(count, 3) + 1, `${found.length} ticks, not ${count}`);
+          holds(found.length >= 2, `${found.length} ticks from ${from} to ${to} are no scale`);
           const steps = found.slice(1).map((time, at) => time - found[at]);
           near(steps, steps.map(() => steps[0]), 1e-9);
         }
       }
     },
-    "a tick has no digits that it does not need": () => {
-      equal([0, 0.005, 0.25, 2e-5, 3e-8, 1.5].map(tickText), ["0", "5 ms", "0.25 s", "20 µs", "30 ns", "1.5 s"]);
+    "ticks have one unit, that of the largest, and no digits that the step does not need": () => {
+      equal(tickTexts([0, 0.04, 0.08, 0.12]), ["0", "40 ms", "80 ms", "120 ms"]);
+      equal(tickTexts([0, 5e-5, 1e-4, 1.5e-4]), ["0", "50 µs", "100 µs", "150 µs"]);
+      equal(tickTexts([0, 0.5, 1, 1.5]), ["0", "0.5 s", "1 s", "1.5 s"]);
+      equal(tickTexts([0.03001, 0.030015, 0.03002]), ["30.01 ms", "30.015 ms", "30.02 ms"]);
+      equal([tickTexts([3e-8, 6e-8]), tickTexts([0.005]), tickTexts([])], [["30 ns", "60 ns"], ["5 ms"], []]);
+    },
+    "no time has the unit of what it is compared with": () => {
+      equal([timeText(0), timeText(0, 0.02), timeText(0, 2e-5)], ["0", "0 ms", "0 µs"]);
     },
     "clamp01 keeps within 0 and 1": () => equal([-1, 0.5, 2].map(clamp01), [0, 0.5, 1]),
   });
