@@ -123,7 +123,7 @@ export class GroupingsPanel {
   }
 
   /** Ops of each layer, and which layer hands on to which. */
-  drawGraph(pen, open) {
+  drawGraph(pen) {
     const { scene, rows, columns: { graph } } = this;
     const centre = graph.x + graph.width * 0.42;
     const thick = Math.min(...rows.filter((row) => !row.isShut).map((row) => row.h), 20);
@@ -161,7 +161,6 @@ export class GroupingsPanel {
       const side = Math.min(9 * pen.k, Math.max(4, foot - top));
       pen.rect(centre - side / 2, (top + foot) / 2 - side / 2, side, side, "var(--card)", { stroke: "var(--ink)", "stroke-width": 1.3, rx: 2 });
     }
-    this.drawNumbers(pen, open);
   }
 
   /** The number of every tenth layer, of more where rows are high, and of the first of each block, with a mark that opens it. */
@@ -177,7 +176,7 @@ export class GroupingsPanel {
       if (!(isFirst || isTenth) || y - below < 13 * pen.k) continue;
       below = y;
       const mark = isFirst && scene.hues.meaning !== "kind" ? (open.has(row.block) ? "▾" : "▸") : "";
-      const node = pen.text(columns.numbers.x + columns.numbers.width, y, `${mark}${row.first + 1}`, { size: 12, anchor: "end", fill: "var(--ink3)" });
+      const node = pen.text(columns.numbers.x + columns.numbers.width, y, `${mark}${row.first + 1}`, { size: 12, anchor: "end", fill: "var(--ink3)", class: "row-number" });
       if (!mark) continue;
       node.dataset.block = row.block;
       node.append(svgNode("title", {}, block.title));

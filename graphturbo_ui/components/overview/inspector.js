@@ -99,13 +99,15 @@ function both(scene, text) {
 }
 
 /**
- * Times of both runs in one unit, that of the shorter.
+ * Times of both runs in one unit, that of the shorter; where neither has one, in that of the runs.
  *
  * @param {Scene} scene
  */
 export function bothTimes(scene, seconds) {
-  const times = [scene.runs[0], scene.runs.at(-1)].map(seconds).filter((own) => own > 0);
-  return both(scene, (run) => timeText(seconds(run), times.length ? Math.min(...times) : undefined));
+  const runs = [scene.runs[0], scene.runs.at(-1)];
+  const times = runs.map(seconds).filter((own) => own > 0);
+  const unit = Math.min(...(times.length ? times : runs.map(({ total }) => total)));
+  return both(scene, (run) => timeText(seconds(run), unit));
 }
 
 /** Seconds of the layers of a sub-graph, of those that others share its part by work. */
@@ -120,7 +122,7 @@ function layerCells(scene, layer) {
   const hue = scene.hues.of_layer[layer];
   const group = b.groups[b.groupOfLayer[layer]];
   return [
-    { caption: `Layer ${layer + 1} of ${scene.layers.length}, ${ops.replaceAll("+", " + ")}`, parts: [{ b: name }], hue },
+    { caption: `Layer ${(layer + 1).toLocaleString("en-US")} of ${scene.layers.length.toLocaleString("en-US")}, ${ops.replaceAll("+", " + ")}`, parts: [{ b: name }], hue },
     { caption: `${b.name}'s sub-graph`, parts: [{ b: group.title }, `, ${countText(group.layers.length, "layer")}, ${countText(group.pieces, "piece")}`] },
     { caption: "Matrix engines work", parts: bothTimes(scene, (run) => matrixSeconds(run, layer)) },
     { caption: "DRAM bytes per cluster", parts: both(scene, (run) => sizeText(run.layer_dram_bytes[layer] * scaleOf(run))) },
@@ -146,7 +148,7 @@ function timeCells(scene, time) {
       compute.length ? `layer${compute.length > 1 ? "s" : ""} ${short(compute)} compute${compute.length > 1 ? "" : "s"}` : "",
       move.length ? `${compute.length ? "" : "layer "}${short(move)} load${move.length > 1 ? "" : "s"} or store${move.length > 1 ? "" : "s"}` : "",
     ].filter(Boolean).join(", ");
-    const place = kernel < 0 ? "launch" : `kernel ${kernelNumber(run, cycleAt(run, time).number, kernel)} of ${kernelCount(run)}`;
+    const place = kernel < 0 ? "launch" : `kernel ${kernelNumber(run, cycleAt(run, time).number, kernel).toLocaleString("en-US")} of ${kernelCount(run).toLocaleString("en-US")}`;
     const title = kernel < 0 ? "" : run.groups[run.kernel_group[kernel]].title;
     cells.push({ caption: `${run.name}: ${[place, title].filter(Boolean).join(", ")}`, parts: [said || "no instruction"] });
   }
@@ -171,14 +173,15 @@ function groupCells(scene, number) {
   const before = layerSeconds(a);
   const own = groupSeconds(b)[number];
   const seconds = (run) => (run === b ? own : sharedSeconds(group, before));
+  const rest = restText(scene, b, number);
   const isShared = a !== b && group.shares.some((share) => share < 1);
   const cells = [
     { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: group.title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
     { caption: "Pieces", parts: [piecesText(scene, group, samples)] },
-    { caption: `Live bytes${roomText(scene)}`, parts: [{ b: bytesText(group) }, perPieceText(group)] },
+    { caption: `Live bytes${roomText(scene)}`, parts: [{ b: bytesText(group) }, perPieceText(group), rest], shorter: rest && bytesText(group) + perPieceText(group) },
     { caption: isShared ? "Time (A: its share of the layer)" : "Time", parts: bothTimes(scene, seconds) },
   ];
-  return [...cells, ...raisedCells(scene, b, number), ...reasonCells(b, number), ...nextBestCells(scene, b, number)];
+  return [...cells, ...raisedCells(scene, b, number), ...reasonCells(scene, b, number), ...nextBestCells(scene, b, number)];
 }
 
 /** What the second of two sizes is of; where the split leaves the peak as it is, those words. */
@@ -206,13 +209,28 @@ export function raisedCells({ chip }, run, number) {
 }
 
 /**
- * `, of 8 MiB in 8 LBs`: the room that a piece's live bytes have to fit into.
+ * `, of 8 MiB for data in 8 LBs`: the room that a piece's live bytes have to fit into. The capacity in
+ * the columns of memory includes what an LB has for weights alone.
  *
- * @param {Scene} scene
+ * @param {{ chip: Partial<Scene["chip"]> }} scene
  */
-function roomText({ chip: { cores, lb_data_bytes: bytes } }) {
+export function roomText({ chip: { cores, lb_bytes: whole, lb_data_bytes: bytes } }) {
   if (!bytes) return "";
-  return `, of ${sizeText(cores * bytes, true)} in ${countText(cores, "LB")}`;
+  return `, of ${sizeText(cores * bytes, true)} ${bytes < whole ? "for data " : ""}in ${countText(cores, "LB")}`;
+}
+
+/**
+ * Where live bytes lie that the LBs have no room for; empty where they have it.
+ *
+ * @param {{ chip: Partial<Scene["chip"]> }} scene
+ * @param {Pick<Run, "groups" | "layer_gb_peak_bytes">} run
+ */
+export function restText({ chip: { cores, lb_data_bytes: bytes } }, run, number) {
+  const { layers, pieces, piece_bytes: piece, whole_bytes: whole, is_via_dram: isViaDram } = run.groups[number];
+  if (!bytes || (pieces > 1 ? piece : whole) <= cores * bytes) return "";
+  const inGb = Math.max(...layers.map((layer) => run.layer_gb_peak_bytes[layer]));
+  const places = [inGb > 0 ? `GB holds up to ${sizeText(inGb)} with weights` : "", isViaDram ? "the rest goes via DRAM" : ""].filter(Boolean);
+  return places.length ? `; ${places.join(", ")}` : "";
 }
 
 /** `8 × 2 images`; `16 × 7 pieces (images × rows)`; `1 piece of 16 images`. */
@@ -237,12 +255,34 @@ export function nextBestCells(scene, run, number) {
 }
 
 /**
+ * What is known of a merged sub-graph whose strategy records no reason: its layers and its neighbours' pieces.
+ *
+ * @param {Pick<Scene, "layers">} scene
+ * @param {Pick<Run, "groups" | "groupOfLayer">} run
+ * @returns {Cell[]}
+ */
+export function unexplainedCells(scene, run, number) {
+  const { layers } = run.groups[number];
+  if (layers.length < 2) return [];
+  const all = scene.layers.length;
+  if (layers.length === all) return [{ caption: "Grouping", parts: ["all layers are one sub-graph"], spare: 2 }];
+  const beside = [layers[0] - 1, layers.at(-1) + 1].filter((layer) => layer >= 0 && layer < all);
+  const said = beside.map((layer) => `${layerTitle(run, layer)} in ${countText(run.groups[run.groupOfLayer[layer]].pieces, "piece")}`);
+  return [
+    { caption: "Grouping", parts: [`${layers.length} of ${all} layers; its strategy records no reason`], shorter: `${layers.length} of ${all} layers`, spare: 2 },
+    { caption: said.length > 1 ? "Neighbours" : "Neighbour", parts: [said.join("; ")], shorter: said[0], spare: 1 },
+  ];
+}
+
+/**
  * Why a sub-graph was merged, and why it was not merged further.
  *
+ * @param {Scene} scene
  * @param {Run} run
  */
-function reasonCells(run, number) {
+function reasonCells(scene, run, number) {
   const own = run.reasons.filter(({ group }) => group === number);
+  if (!own.length) return unexplainedCells(scene, run, number);
   const merged = own.find(({ is_merged: isMerged }) => isMerged);
   /** @type {Cell[]} */
   const cells = [];
@@ -298,7 +338,7 @@ export function refusedTexts(run, number, refused, isCut) {
 /**
  * The sub-graph of a layer by its name, which no other one has.
  *
- * @param {Run} run
+ * @param {Pick<Run, "groups" | "groupOfLayer">} run
  */
 export function layerTitle(run, layer) {
   return run.groups[run.groupOfLayer[layer]]?.called ?? `layer ${layer + 1}`;
@@ -315,10 +355,10 @@ function hueCells(scene, hue) {
     { caption: "Largest live bytes", parts: [{ b: sizeText(Math.max(...groups.map((group) => group.whole_bytes))) }] },
   ] : [];
   return [
-    { caption: groups.length ? `${groups.length} of B's ${countText(b.groups.length, "group")}` : "Part of a larger group of B", parts: [{ b: scene.hues.titles[hue] }, `, ${countText(layers, "layer")}`], hue },
+    { caption: groups.length ? `${groups.length} of B's ${countText(b.groups.length, "sub-graph")}` : "Part of a larger sub-graph of B", parts: [{ b: scene.hues.titles[hue] }, `, ${countText(layers, "layer")}`], hue },
     ...ofGroups,
     { caption: "Time", parts: bothTimes(scene, seconds) },
-    { caption: "Share of the time", parts: both(scene, (run) => shareText(hueSeconds(run)[hue] / run.total)) },
+    { caption: "Share of the run's time", parts: both(scene, (run) => shareText(hueSeconds(run)[hue] / run.total)) },
   ];
 }
 

@@ -7,6 +7,9 @@ import { hueSeconds } from "./runs.js";
 import { countText, piecesTexts, shareText, shorterTitles, sizesText, sizeText } from "./words.js";
 
 const LINE = 15.5;
+const BESIDE = 0.25; // lines that a title may lie above or below its rows
+const BELOW = 6; // pixels that the last one may reach below the rows
+const FARTHEST = 4; // lines from its rows at which a label is left out
 const TITLE = { size: 14, weight: 650 };
 
 /**
@@ -19,12 +22,29 @@ export function drawLabels(pen, scene, rows, column, open, foot) {
   const items = [...hueItems(scene, rows), ...(hasKinds ? blockItems(scene, rows, open) : [])];
   for (const { item, top, count } of placedLabels(items, LINE * pen.k, { top: rows[0].y - 14 * pen.k, foot })) {
     drawItem(pen, column, item, top, count);
+    const from = leaderFrom(item, top, LINE * pen.k);
+    if (from === null) continue;
+    const y = top + (LINE * pen.k) / 2;
+    pen.path(`M${column.edge + 1} ${from}H${column.edge + 3}L${column.x - 5} ${y}H${column.x - 2}`, item.lines[0].fill, { class: "leader" });
   }
 }
 
 /**
+ * The height in its own rows from which a line leads to a label whose title is not beside them; null
+ * where it is.
+ *
+ * @param {Item} item
+ */
+export function leaderFrom({ middle, height }, top, line) {
+  const [from, to] = [middle - height / 2, middle + height / 2];
+  const y = top + line / 2;
+  if (from - BESIDE * line <= y && y <= to + BESIDE * line) return null;
+  return y < from ? Math.min(from + 2, middle) : Math.max(to - 2, middle);
+}
+
+/**
  * Where labels stand: [{item, top, count}], `count`: of their lines. Names of shut blocks are left
- * out where their own place is taken; all others move down.
+ * out where their own place is taken; all others move down, and are left out far from their rows.
  *
  * @typedef {{ middle: number, height: number, isOptional?: boolean, lines: object[] }} Item
  * @param {Item[]} items
@@ -39,15 +59,15 @@ export function placedLabels(items, line, { top: first, foot }) {
     const room = Math.max(item.height, 0) + 4;
     const next = n + 1 < wanted.length ? wanted[n + 1].middle - line / 2 : foot;
     const count = Math.max(1, Math.min(item.lines.length, Math.floor(room / line), Math.floor((next - below) / line)));
-    const top = Math.max(below, Math.min(item.middle - (count * line) / 2, foot - count * line));
-    if (top + line > foot + 6) return;
+    const top = Math.max(below, Math.min(item.middle - (count * line) / 2, foot + BELOW - count * line));
+    if (top + line > foot + BELOW || top - item.middle - item.height / 2 > FARTHEST * line) return;
     below = top + count * line;
     placed.push({ item, top, count });
   });
   for (const item of sorted.filter(({ isOptional }) => isOptional)) {
     const top = item.middle - line / 2;
     const isFree = placed.every((other) => top >= other.top + other.count * line || top + line <= other.top);
-    if (isFree && top >= first && top + line <= foot + 6) placed.push({ item, top, count: 1 });
+    if (isFree && top >= first && top + line <= foot + BELOW) placed.push({ item, top, count: 1 });
   }
   return placed;
 }
@@ -55,7 +75,7 @@ export function placedLabels(items, line, { top: first, foot }) {
 function drawItem(pen, column, item, top, count) {
   const line = LINE * pen.k;
   const lines = item.lines.slice(0, count);
-  const after = count < item.lines.length && item.short ? item.short : [item.lines[0].after ?? ""];
+  const after = count < item.lines.length && item.short ? item.short : [];
   lines.forEach((own, at) => {
     const y = top + at * line + line * 0.78;
     const text = pen.fit([own.text, ...(own.shorter ?? [])], column.width, own.size ?? 12.5, own.weight ?? 400);
@@ -83,18 +103,17 @@ function hueItems(scene, rows) {
     const layers = scene.hues.of_layer.flatMap((own, layer) => (own === hue ? [layer] : []));
     const stretch = tallest(rows, isKind ? openLayers(groups, rows) : layers, isKind);
     if (!stretch) return null;
-    const part = shareText(seconds[hue] / run.total);
-    const share = `${part} of time`;
-    const count = scene.hues.meaning === "kind" && groups.length > 1 ? `×${groups.length}` : "";
+    const share = `${shareText(seconds[hue] / run.total)} of ${run.name}'s time`;
+    const count = isKind && groups.length > 1 ? countText(groups.length, "sub-graph") : "";
     const isBanded = scene.hues.of_group[groups[0]?.number] < 0;
     const lines = [
-      { text: title, shorter: shorterTitles(title), ...TITLE, fill: hueText(hue, scene.hues.titles.length), after: count },
+      { text: title, shorter: shorterTitles(title), ...TITLE, fill: hueText(hue, scene.hues.titles.length) },
+      ...(count ? [{ text: count }] : []),
       ...(isBanded ? [] : piecesLines(scene, run, groups)),
-      { text: share },
+      { text: share, shorter: [share.replace(` ${run.name}'s time`, " time")] },
     ];
     // Beside the title, where the lines below have no room.
-    const short = [share, part].map((said) => (count ? `${count}, ${said}` : said));
-    return { ...stretch, lines, short: [...short, count] };
+    return { ...stretch, lines, short: count ? [`${count}, ${share}`, share, count] : [share] };
   }).filter(Boolean);
 }
 
@@ -110,7 +129,7 @@ function piecesLines(scene, run, groups) {
   const samples = run.rounds[0].samples;
   const first = groups[0];
   const lines = [];
-  if (groups.length > 1 && scene.hues.meaning !== "kind") lines.push({ text: countText(groups.length, "group") });
+  if (groups.length > 1 && scene.hues.meaning !== "kind") lines.push({ text: countText(groups.length, "sub-graph") });
   if (isOne) {
     const [text, ...shorter] = piecesTexts(first, samples, scene.noun);
     lines.push({ text, shorter });
@@ -123,8 +142,8 @@ function piecesLines(scene, run, groups) {
     lines.push({ text: `up to ${largest}`, shorter: [`≤ ${largest}`] });
   }
   const uncut = groups.filter(({ is_via_dram: isViaDram }) => isViaDram).length;
-  const count = groups.length > 1 ? `${uncut} ` : "";
-  if (uncut) lines.push({ text: `${count}uncut, via DRAM`, shorter: [`${count}via DRAM`] });
+  const said = groups.length > 1 ? [`${countText(uncut, "sub-graph")} uncut, via DRAM`, `${countText(uncut, "sub-graph")} via DRAM`, "some via DRAM"] : ["uncut, via DRAM", "via DRAM"];
+  if (uncut) lines.push({ text: said[0], shorter: said.slice(1) });
   return lines;
 }
 

@@ -51,8 +51,7 @@ export function markRunning(pen, { rows, columns, boxes }, run, layers) {
 
 /**
  * Frames around the rows of these layers, from the numbers to the memory; other rows within a frame
- * are paler. A single layer has its number beside them. `is`: "pointed" or "chosen", which has the
- * stronger line.
+ * are paler. They lie below all words. `is`: "pointed" or "chosen", which has the stronger line.
  */
 export function frameRows(pen, { rows, columns }, layers, is) {
   const { numbers, gb } = columns;
@@ -61,21 +60,48 @@ export function frameRows(pen, { rows, columns }, layers, is) {
     const [top, foot] = [rows[first].y - 1.5, rows[last].y + rows[last].h + 1.5];
     pen.rect(left, top, right - left, foot - top, "none", { stroke: "var(--ink)", "stroke-width": LINES[is], rx: 3, class: `frame ${is}` });
   }
-  if (layers.length !== 1) return;
-  const { y, h } = rowOf(rows, layers[0]);
-  const text = String(layers[0] + 1);
-  const room = Math.max(numbers.width + 4, pen.width(text, 12, 650) + 8);
-  const edge = numbers.x + numbers.width + 2;
-  pen.rect(edge - room, y + h / 2 - 8 * pen.k, room, 16 * pen.k, "var(--ink)", { rx: 3 });
-  pen.text(edge - room / 2, y + h / 2 + 4.3 * pen.k, text, { size: 12, weight: 650, anchor: "middle", fill: "var(--card)", class: "tag" });
+}
+
+/** Lines of frames are interrupted where words stand beside the boxes. */
+export function clearFrames(pen, svg) {
+  const lines = frameLines(svg);
+  pen.clear(svg.querySelectorAll(".labels text, .numbers text"), (box) => lines.some((y) => box.y - 1 < y && y < box.y + box.height + 1));
+}
+
+/** Heights of the lines of all frames. */
+function frameLines(svg) {
+  return [...svg.querySelectorAll(".frame")].flatMap((frame) => {
+    const { y, height } = frame.getBBox();
+    return [y, y + height];
+  });
+}
+
+/** The number of each choice that is one layer, on a tag; numbers of rows that a tag would cover in part are hidden. */
+export function tagLayers(pen, { svg, rows, columns }, choices) {
+  const { numbers } = columns;
+  const middles = choices.flatMap((layers) => {
+    if (layers?.length !== 1) return [];
+    const { y, h } = rowOf(rows, layers[0]);
+    const text = String(layers[0] + 1);
+    const room = Math.max(numbers.width + 4, pen.width(text, 12, 650) + 8);
+    const edge = numbers.x + numbers.width + 2;
+    pen.rect(edge - room, y + h / 2 - 8 * pen.k, room, 16 * pen.k, "var(--ink)", { rx: 3 });
+    pen.text(edge - room / 2, y + h / 2 + 4.3 * pen.k, text, { size: 12, weight: 650, anchor: "middle", fill: "var(--card)", class: "tag" });
+    return [y + h / 2];
+  });
+  for (const node of svg.querySelectorAll(".row-number")) {
+    const own = Number(node.getAttribute("y")) - 4 * pen.k;
+    node.classList.toggle("covered", middles.some((middle) => Math.abs(middle - own) < 14 * pen.k));
+  }
 }
 
 /**
- * Numbers on boxes that are paler than their hue are dark; one that a mark lies below has a rim.
+ * Numbers on boxes that are paler than their hue are dark; one that a mark or a frame's line lies below has a rim.
  * `layers`: a set in focus, or null; `at`: what has started and what runs, or null; `run`: theirs.
  */
 export function tintNumbers(svg, rows, { layers, at, run }) {
   const marks = [...svg.querySelectorAll(".mark")].map((mark) => mark.getBBox());
+  const lines = frameLines(svg);
   for (const node of svg.querySelectorAll(".number")) {
     const middle = Number(node.getAttribute("y")) - Number(node.getAttribute("font-size")) * 0.36;
     const row = rowAt(rows, middle);
@@ -84,7 +110,7 @@ export function tintNumbers(svg, rows, { layers, at, run }) {
     node.classList.toggle("veiled", isOther || (at !== null && !at.started(run, box)));
     const x = Number(node.getAttribute("x"));
     const half = Number(node.getAttribute("font-size")) / 2;
-    node.classList.toggle("marked", marks.some((mark) => (
+    node.classList.toggle("marked", lines.some((y) => Math.abs(y - middle) < half + 1) || marks.some((mark) => (
       mark.x <= x && x <= mark.x + mark.width && mark.y < middle + half && middle - half < mark.y + mark.height
     )));
   }

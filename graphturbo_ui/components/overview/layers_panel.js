@@ -3,7 +3,7 @@
 import { Pen } from "./draw.js";
 import { GroupingsPanel } from "./groupings_panel.js";
 import { bytesText, drawFolded, drawLabels, foldedBlocks } from "./labels.js";
-import { frameRows, markRunning, tintNumbers, veilLater, veilOthers } from "./layers_overlay.js";
+import { clearFrames, frameRows, markRunning, tagLayers, tintNumbers, veilLater, veilOthers } from "./layers_overlay.js";
 import { MEMORIES, badgeRoom, drawMemory } from "./memory_columns.js";
 import { arrangedRows, rowAt, stretchesOf } from "./rows.js";
 import { axesText, countText, sizeText } from "./words.js";
@@ -16,6 +16,7 @@ const HEAD = 47;
 const TITLE_LINE = 16;
 const PHONE = 420; // pixels of the card below which labels have a larger share
 const BRACKET = 20; // room for a bracket with words along it
+const HEAD_GAP = 6; // between the heads of two columns
 const SIZES = [13, 12, 11]; // of the heads, from the largest
 
 export class LayersPanel extends GroupingsPanel {
@@ -40,12 +41,9 @@ export class LayersPanel extends GroupingsPanel {
     this.boxes = {};
     this.above = [];
     for (const run of scene.runs) this.drawRun(pen.group("boxes"), run);
-    this.drawGraph(pen.group("graph"), open);
+    this.drawGraph(pen.group("graph"));
     const { x, width: room } = this.columns.labels;
     const bracket = this.folded ? BRACKET * k : 0;
-    drawLabels(pen.group("labels"), scene, this.rows, { x, width: room - bracket }, open, height - FOOT);
-    if (this.folded) drawFolded(pen.group("folded"), this.folded, this.rows, x + room);
-    this.drawSecond(pen.group("second"));
     for (const kind of MEMORIES.filter(({ name }) => this.columns[name].width)) {
       const place = { ...this.columns[kind.name], lines: this.headLines(pen), title: 15 * k, isBelowTitle: this.lift > 0 };
       const drawLines = drawMemory(pen.group("memory"), scene, this.rows, kind, place);
@@ -53,6 +51,12 @@ export class LayersPanel extends GroupingsPanel {
     }
     this.veil = pen.group("veil");
     this.marks = pen.group("over");
+    this.drawNumbers(pen.group("numbers"), open);
+    const { b } = this.columns;
+    const edge = secondNames(scene).length ? x - 9 : b.x + b.width; // a leader crosses no bracket
+    drawLabels(pen.group("labels"), scene, this.rows, { x, edge, width: room - bracket }, open, height - FOOT);
+    if (this.folded) drawFolded(pen.group("folded"), this.folded, this.rows, x + room);
+    this.drawSecond(pen.group("second"));
     for (const draw of this.above) draw(pen.group("above"));
     this.over = pen.group("over");
   }
@@ -126,28 +130,59 @@ export class LayersPanel extends GroupingsPanel {
         const size = this.countSize(pen, run);
         pen.text(x + (size < SIZES[0] ? 18 : 20) * pen.k, at, countText(run.kernels, "kernel"), { ...ink, size });
       }
-      this.drawBracket(pen, x, width, second, run);
     }
     const graph = columns.graph;
     const middle = graph.x + graph.width / 2;
     const [ops, layers] = [countText(scene.ops.length, "op"), countText(scene.layers.length, "layer")];
-    const size = this.sizesOf(pen).find((own) => pen.width(ops, own, 600) < graph.width + 6 && pen.width(layers, Math.min(own, 12)) < graph.width + 6);
+    const room = graph.width + 2 * (this.besideGraph(pen) - HEAD_GAP * pen.k);
+    const size = this.sizesOf(pen).find((own) => pen.width(ops, own, 600) <= room && pen.width(layers, Math.min(own, 12)) <= graph.width + 6);
     if (size) {
       pen.text(middle, first, ops, { ...ink, size, anchor: "middle" });
       pen.text(middle, second, layers, { size: Math.min(size, 12), fill: "var(--ink3)", anchor: "middle" });
+    } else if (this.isStacked) this.stackOps(pen, middle, [first - TITLE_LINE * pen.k, first], { ...ink, anchor: "middle" });
+    for (const run of scene.runs) {
+      const { x, width } = columns[run.name.toLowerCase()];
+      // Without words over the graph A's bracket has its room, and that of the numbers.
+      const more = size || run.name !== "A" ? 6 : 2 * Math.min(x - 2, graph.x + graph.width - x - width);
+      this.drawBracket(pen, { x, width, more }, second, run);
     }
     const groups = scene.runs.at(-1).groups.length;
-    pen.text(columns.labels.x, first, countText(groups, "group"), ink);
+    pen.text(columns.labels.x, first, pen.fit([countText(groups, "sub-graph")], columns.labels.width, 13, 600), ink);
     pen.text(columns.labels.x, second, pen.fit(columnTexts(scene), columns.labels.width, 12), { size: 12, fill: "var(--ink3)" });
   }
 
-  /** What the horizontal axis of a run's boxes is: within a bracket, or instead of it; no bare number. */
-  drawBracket(pen, x, width, y, run) {
+  /** Ops over the graph as kernels over the boxes: the count above its noun, where that has room. */
+  stackOps(pen, x, lines, ink) {
+    const { ops } = this.scene;
+    const texts = [ops.length.toLocaleString("en-US"), ops.length === 1 ? "op" : "ops"];
+    const room = this.columns.graph.width + 2 * (this.besideGraph(pen) - HEAD_GAP * pen.k);
+    const size = this.sizesOf(pen).find((own) => own <= 12 && texts.every((text) => pen.width(text, own, 600) <= room));
+    if (size) texts.forEach((text, n) => pen.text(x, lines[n], text, { ...ink, size }));
+  }
+
+  /** Pixels on each side of the graph's column that heads of A's and B's leave free. */
+  besideGraph(pen) {
+    const { a, b, graph } = this.columns;
+    const left = this.scene.runs.length > 1 || a.width ? graph.x - this.headEnd(pen, this.scene.runs[0]) : graph.x;
+    return Math.min(left, b.width ? b.x - graph.x - graph.width : left);
+  }
+
+  /** Where the words of a run's heads above its bracket end. */
+  headEnd(pen, run) {
+    const { x } = this.columns[run.name.toLowerCase()];
+    const noun = run.kernels === 1 ? "kernel" : "kernels";
+    if (this.isStacked) return x + Math.max(pen.width(noun, 12, 600), 18 * pen.k + pen.width(run.kernels.toLocaleString("en-US"), 12, 600));
+    const size = this.countSize(pen, run);
+    return x + (size < SIZES[0] ? 18 : 20) * pen.k + pen.width(countText(run.kernels, "kernel"), size, 600);
+  }
+
+  /** What the horizontal axis of a run's boxes is: within a bracket, or instead of it, where it may take `more` pixels; no bare number. */
+  drawBracket(pen, { x, width, more }, y, run) {
     const names = run.groups.flatMap(({ pieces, cuts }) => (pieces > 1 && cuts.length ? [cuts[0][0]] : []));
     const text = axesText(names, run.samples, this.scene.noun);
     const sizes = this.sizesOf(pen).filter((size) => size <= 12);
     const size = sizes.find((own) => pen.width(text, own) < width - 16);
-    const words = size ?? (pen.width(text, sizes.at(-1)) < width + 6 ? sizes.at(-1) : null);
+    const words = size ?? (pen.width(text, sizes.at(-1)) < width + more ? sizes.at(-1) : null);
     const half = size ? pen.width(text, size) / 2 + 3 : 0;
     const middle = x + width / 2;
     const level = y - 4 * pen.k;
@@ -187,9 +222,11 @@ export class LayersPanel extends GroupingsPanel {
       veilLater(this.veil, this, run, at);
       markRunning(this.marks, this, run, at.running(run));
     }
+    if (chosen) frameRows(this.marks, this, chosen, "chosen");
+    if (pointed && pointed.join() !== chosen?.join()) frameRows(this.marks, this, pointed, "pointed");
+    clearFrames(this.marks, this.svg);
     tintNumbers(this.svg, this.rows, { layers: has, at, run: this.scene.runs.at(-1) });
-    if (chosen) frameRows(this.over, this, chosen, "chosen");
-    if (pointed && pointed.join() !== chosen?.join()) frameRows(this.over, this, pointed, "pointed");
+    tagLayers(this.over, this, [chosen, pointed]);
   }
 
   /** What stands at a point: a layer, or a sub-graph of B. */
@@ -220,11 +257,16 @@ function secondNames(scene) {
  */
 function labelRoom(pen, scene) {
   const texts = scene.runs.at(-1).groups.slice(0, 12).map((group) => `${sizeText(group.whole_bytes)} → ${sizeText(group.piece_bytes)}`);
-  return Math.max(...scene.hues.titles.map((title) => pen.width(title, 14, 650) + 24), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;
+  const { titles, of_group: hues } = scene.hues;
+  const { groups } = scene.runs.at(-1);
+  const share = 6 + pen.width("9.9 % of B's time", 12);
+  // Rows of one or two layers have one line: the title with what it is of the time.
+  const isLow = (hue) => groups.every(({ layers }, group) => hues[group] !== hue || layers.length <= 2) && hues.includes(hue);
+  return Math.max(pen.width("99 % of B's time"), ...titles.map((title, hue) => pen.width(title, 14, 650) + (isLow(hue) ? share : 24)), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;
 }
 
 /**
- * What stands below the count of groups: kinds, or which bytes stand beside the boxes.
+ * What stands below the count of sub-graphs: kinds, or which bytes stand beside the boxes.
  *
  * @param {Scene} scene
  */

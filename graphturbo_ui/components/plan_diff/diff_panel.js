@@ -47,7 +47,8 @@ export class DiffPanel extends GroupingsPanel {
     this.above = [];
     this.ground = pen.group("ground");
     for (const run of scene.runs) this.drawRun(pen.group("boxes"), run);
-    this.drawGraph(pen.group("graph"), new Set());
+    this.drawGraph(pen.group("graph"));
+    this.drawNumbers(pen.group("numbers"));
     this.drawVeil(pen.group("veil"));
     for (const draw of this.above) draw(pen.group("above"));
     this.veilNumbers();

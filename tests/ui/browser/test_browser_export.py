@@ -116,6 +116,11 @@ def _check_first_screen(page: Page, scheme: str) -> None:
     expect(first).to_have_attribute("data-theme", scheme)
     box, size = first.bounding_box(), page.viewport_size
     assert box and size and (box["y"], box["height"]) == (0, size["height"])
+    # No text is cut, though the file has another font than the app.
+    texts = first.locator("svg text").all_text_contents()
+    assert [text for text in texts if "…" in text] == []
+    assert {"Layers in flight", "DRAM link"} <= {*texts}
+    assert [text for text in texts if text.startswith("Matrix ×")] != []
     first.locator("svg[data-part=layers]").focus()
     page.keyboard.press("Digit1")
     assert json.loads(first.get_attribute("data-scene") or "{}")["pin"] != {}

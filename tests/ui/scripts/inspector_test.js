@@ -1,6 +1,6 @@
 // What the inspector says of a sub-graph: its next best decision, its neighbours, its times.
 
-import { bothTimes, nextBestCells, raisedCells, refusedTexts } from "../../../graphturbo_ui/components/overview/inspector.js";
+import { bothTimes, nextBestCells, raisedCells, refusedTexts, restText, roomText, unexplainedCells } from "../../../graphturbo_ui/components/overview/inspector.js";
 import { equal, outcomes } from "./check.js";
 import { madeScene } from "./made.js";
 
@@ -36,11 +36,28 @@ export default function () {
       equal(cells, [["Why not 4 pieces", "a core would need 1.10 MiB, its LB holds 1 MiB; 566 KiB in 8"]]);
       equal(raisedCells({ chip: {} }, { raised: [{ group: 0, core_bytes_before: 0 }] }, 0), []);
     },
+    "live bytes have the room for data alone, and the rest has a place": () => {
+      const MIB = 1 << 20;
+      const chip = { cores: 8, lb_bytes: 1.25 * MIB, lb_data_bytes: MIB };
+      equal(roomText({ chip }), ", of 8 MiB for data in 8 LBs");
+      equal([roomText({ chip: { ...chip, lb_bytes: MIB } }), roomText({ chip: {} })], [", of 8 MiB in 8 LBs", ""]);
+      const rest = (group, gb) => restText({ chip }, { groups: [{ layers: [0, 1], ...group }], layer_gb_peak_bytes: [0, gb * MIB] }, 0);
+      equal(rest({ pieces: 4, piece_bytes: 8 * MIB, whole_bytes: 32 * MIB }, 3), "");
+      equal(rest({ pieces: 1, piece_bytes: 0, whole_bytes: 27 * MIB }, 20), "; GB holds up to 20.0 MiB with weights");
+      equal(rest({ pieces: 1, piece_bytes: 0, whole_bytes: 27 * MIB, is_via_dram: true }, 0), "; the rest goes via DRAM");
+    },
+    "a merged sub-graph without a reason has its layers and its neighbours": () => {
+      const groups = [{ called: "stem", layers: [0], pieces: 1 }, { called: "stage 1", layers: [1, 2], pieces: 1 }, { called: "head", layers: [3], pieces: 4 }];
+      const cells = (own, number, layers) => unexplainedCells({ layers }, { groups: own, groupOfLayer: [0, 1, 1, 2] }, number).map(({ caption, parts }) => [caption, ...parts]);
+      equal(cells(groups, 1, Array(4)), [["Grouping", "2 of 4 layers; its strategy records no reason"], ["Neighbours", "stem in 1 piece; head in 4 pieces"]]);
+      equal(cells([{ layers: [0, 1] }], 0, Array(2)), [["Grouping", "all layers are one sub-graph"]]);
+      equal(cells(groups, 0, Array(4)), []);
+    },
     "both times are in the unit of the shorter": () => {
-      const texts = (a, b) => bothTimes({ runs: [{ name: "A", own: a }, { name: "B", own: b }] }, ({ own }) => own).map((part) => part.b ?? part).join("");
+      const texts = (a, b) => bothTimes({ runs: [{ name: "A", own: a, total: 0.02 }, { name: "B", own: b, total: 0.3 }] }, ({ own }) => own).map((part) => part.b ?? part).join("");
       equal(texts(0.149, 0.0414), "A 149 ms   B 41.4 ms");
-      equal(texts(0, 0.149), "A 0   B 0.149 s");
-      equal(texts(0, 0), "A 0   B 0");
+      equal(texts(0, 0.149), "A 0 s   B 0.149 s");
+      equal(texts(0, 0), "A 0 ms   B 0 ms");
     },
     "nothing where no search says so": () => equal(text(null), ""),
   });

@@ -1,9 +1,10 @@
 // What is drawn where room is scarce: labels, bars of kernels, the gap behind the shorter run.
 
 import { numberStep } from "../../../graphturbo_ui/components/overview/groupings_panel.js";
-import { placedLabels } from "../../../graphturbo_ui/components/overview/labels.js";
+import { leaderFrom, placedLabels } from "../../../graphturbo_ui/components/overview/labels.js";
 import { besideLine } from "../../../graphturbo_ui/components/overview/race.js";
 import { kernelBars } from "../../../graphturbo_ui/components/overview/runs.js";
+import { gutterWidth, rowTexts } from "../../../graphturbo_ui/components/overview/time_gutter.js";
 import { gapOf } from "../../../graphturbo_ui/components/overview/time_marks.js";
 import { axesText, clusterText, piecesTexts } from "../../../graphturbo_ui/components/overview/words.js";
 import { equal, holds, outcomes } from "./check.js";
@@ -31,6 +32,21 @@ export default function () {
     "other labels move down and lose lines, none over another": () => {
       equal(placed([label(20, 3), label(28, 1)]), [[20, 10, 2], [28, 30, 1]]);
       equal(placed([label(20, 3), label(60, 2)]), [[20, 5, 3], [60, 50, 2]]);
+    },
+    "a line leads to a label that stands not beside its rows; far from them there is none": () => {
+      const thin = { middle: 30, height: 4 };
+      equal([20, 25, 27, 30].map((top) => leaderFrom(thin, top, LINE)), [30, null, null, 30]);
+      equal(leaderFrom({ middle: 50, height: 80 }, 70, LINE), null);
+      equal(leaderFrom({ middle: 50, height: 20 }, 80, LINE), 58);
+      const crowd = [10, 11, 12, 13, 14, 15, 16, 17].map((middle) => ({ ...label(middle), height: 4 }));
+      equal(placed(crowd).map(([, top]) => top), [5, 15, 25, 35, 45, 55]);
+      equal(placed([{ ...label(198), height: 4 }]), [[198, 193, 1]]);
+    },
+    "a gutter has room for the longest names in the font that is there": () => {
+      const block = { list: ["flight", "matrix"], rows: { flight: { y: 0, h: 20 }, matrix: { y: 20, h: 20 } } };
+      const own = (wide, width) => gutterWidth({ k: 1, width: (text) => text.length * wide }, [[block, { engines: { matrix: 8 } }]], width);
+      equal([own(5, 600), own(8, 600), own(8, 300)], [16 + 120, 16 + 183, 16 + 112]);
+      equal([rowTexts("matrix", 1216), rowTexts("link", undefined)], [["Matrix ×1,216", "Matrix"], ["DRAM link", "DRAM"]]);
     },
     "all layers are numbered where rows are high": () => {
       const rows = (h) => [{ h, isShut: false }, { h: 2, isShut: true }];

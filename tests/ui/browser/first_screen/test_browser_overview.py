@@ -147,7 +147,7 @@ def test_a_run_without_the_other_has_its_columns_too(
     share = found["bytes"] / found["capacity"]
     assert found["width"] == pytest.approx(share * found["room"], rel=0.01)
     assert (found["columns"][place] > 60, found["columns"][1 - place]) == (True, 0)
-    assert f"by {name}'s groups" in found["heading"] or "by stages" in found["heading"]
+    assert f"by {name}'s sub-graphs" in found["heading"] or "by stages" in found["heading"]
 
 
 def test_the_race_is_to_scale_and_names_the_figures(screen: Overview) -> None:
@@ -203,27 +203,31 @@ def test_painted_columns_are_the_shares_of_the_instructions(screen: Overview) ->
           const x = Math.round(x0 + share * plot) + 2;
           const cycle = (at) => (
             (lens.t0 + ((at - x0) / plot) * (lens.t1 - lens.t0)) / run.seconds_per_cycle);
-          const [from, to] = [cycle(x), cycle(x + 1)];
-          let busy = 0;
-          run.start.forEach((start, i) => {
-            if (run.kind[i] !== number) return;
-            const inside = Math.min(to, start + run.hold[i]) - Math.max(from, start);
-            busy += Math.max(0, inside) * (run.load?.[i] ?? 1);
-          });
+          const busyIn = (from, to) => {
+            let busy = 0;
+            run.start.forEach((start, i) => {
+              if (run.kind[i] !== number) return;
+              const inside = Math.min(to, start + run.hold[i]) - Math.max(from, start);
+              busy += Math.max(0, inside) * (run.load?.[i] ?? 1);
+            });
+            return busy / (to - from) / run.engines[kind];
+          };
           const pixels = pen.getImageData(x, Math.ceil(y), 1, Math.floor(h) - 1).data;
           let painted = 0;
           for (let n = 0; n < pixels.length; n += 4) {
             painted += track.reduce((sum, c, at) => sum + Math.abs(pixels[n + at] - c), 0) > 60;
           }
-          const expected = busy / (to - from) / run.engines[kind];
+          const expected = [x - 1, x].map((at) => busyIn(cycle(at), cycle(at + 1)));
           rows.push([kind, share, expected, painted / (pixels.length / 4), 3 / h]);
         }
       }
       return rows;""")
-    assert any(0.2 < expected < 1 for _, _, expected, _, _ in found)
+    assert any(0.2 < expected < 1 for _, _, (_, expected), _, _ in found)
     for kind, share, expected, painted, grain in found:
-        # Antialiased edges, and neighbouring columns that a column is drawn over by a fraction.
-        assert painted == pytest.approx(expected, abs=grain + 0.12), (kind, share)
+        # Antialiased edges, and the column before, which is drawn over this one by a fraction.
+        nearest = min(max(painted, min(expected)), max(expected))
+        assert painted == pytest.approx(nearest, abs=grain + 0.12), (kind, share)
+    assert sum(abs(painted - own) < 0.3 for _, _, (_, own), painted, _ in found) >= len(found) - 2
 
 
 def test_pointing_at_a_layer_a_box_and_a_time(screen: Overview) -> None:

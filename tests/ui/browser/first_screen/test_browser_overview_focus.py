@@ -284,7 +284,7 @@ def test_the_plan_can_be_edited_before_anything_is_chosen(screen: Overview) -> N
     button = screen.page.locator(".overview .inspector button")
     expect(button).to_have_text("Edit plan")
     shown = int(screen.said.split("B's sub-graph ")[1].split(",")[0])
-    assert "Live bytes, of 8 MiB in 8 LBs" in screen.said
+    assert "Live bytes, of 8 MiB for data in 8 LBs" in screen.said
     button.click()
     assert screen.scene["pin"] == {"group": shown - 1}
     expect(screen.page.locator(".st-key-view_plan_edits")).to_be_visible()
