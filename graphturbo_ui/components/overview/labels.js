@@ -74,17 +74,22 @@ export function placedLabels(items, line, { top: first, foot }) {
 
 function drawItem(pen, column, item, top, count) {
   const line = LINE * pen.k;
-  const lines = item.lines.slice(0, count);
-  const after = count < item.lines.length && item.short ? item.short : [];
-  lines.forEach((own, at) => {
-    const y = top + at * line + line * 0.78;
-    const text = pen.fit([own.text, ...(own.shorter ?? [])], column.width, own.size ?? 12.5, own.weight ?? 400);
-    const node = pen.text(column.x, y, text, own);
+  const textOf = (own) => pen.fit([own.text, ...(own.shorter ?? [])], column.width, own.size ?? 12.5, own.weight ?? 400);
+  const used = pen.width(textOf(item.lines[0]), item.lines[0].size ?? 12.5, item.lines[0].weight ?? 400);
+  const isCut = count < item.lines.length && item.short;
+  const after = isCut ? pen.fit([...item.short, ""], column.width - used - 6, 12) : "";
+  linesInRoom(item.lines, count, after).forEach((own, at) => {
+    const node = pen.text(column.x, top + at * line + line * 0.78, textOf(own), own);
     if (item.block !== undefined) node.dataset.block = item.block;
-    const used = pen.width(text, own.size ?? 12.5, own.weight ?? 400);
-    const said = at ? "" : pen.fit([...after, ""], column.width - used - 6, 12);
-    if (said) pen.text(column.x + used + 6, y, said, { size: 12 });
   });
+  if (after) pen.text(column.x + used + 6, top + line * 0.78, after, { size: 12 });
+}
+
+/** The first `count` lines; where nothing stands after the title, without those that the boxes show too. */
+export function linesInRoom(lines, count, after) {
+  if (after || count >= lines.length) return lines.slice(0, count);
+  const spare = lines.filter(({ isDrawn }) => isDrawn).slice(0, lines.length - count);
+  return lines.filter((line) => !spare.includes(line)).slice(0, count);
 }
 
 /**
@@ -132,7 +137,7 @@ function piecesLines(scene, run, groups) {
   if (groups.length > 1 && scene.hues.meaning !== "kind") lines.push({ text: countText(groups.length, "sub-graph") });
   if (isOne) {
     const [text, ...shorter] = piecesTexts(first, samples, scene.noun);
-    lines.push({ text, shorter });
+    lines.push({ text, shorter, isDrawn: true });
   } else lines.push({ text: `${least} to ${countText(most, "piece")}` });
   const bytes = groups.map((group) => group.whole_bytes);
   if (groups.length === 1 || scene.hues.meaning === "kind") {

@@ -1,7 +1,7 @@
 // What is drawn where room is scarce: labels, bars of kernels, the gap behind the shorter run.
 
 import { numberStep } from "../../../graphturbo_ui/components/overview/groupings_panel.js";
-import { leaderFrom, placedLabels } from "../../../graphturbo_ui/components/overview/labels.js";
+import { leaderFrom, linesInRoom, placedLabels } from "../../../graphturbo_ui/components/overview/labels.js";
 import { besideLine } from "../../../graphturbo_ui/components/overview/race.js";
 import { kernelBars } from "../../../graphturbo_ui/components/overview/runs.js";
 import { gutterWidth, rowTexts } from "../../../graphturbo_ui/components/overview/time_gutter.js";
@@ -41,6 +41,12 @@ export default function () {
       const crowd = [10, 11, 12, 13, 14, 15, 16, 17].map((middle) => ({ ...label(middle), height: 4 }));
       equal(placed(crowd).map(([, top]) => top), [5, 15, 25, 35, 45, 55]);
       equal(placed([{ ...label(198), height: 4 }]), [[198, 193, 1]]);
+    },
+    "a label without room for all lines leaves out what the boxes show": () => {
+      const lines = [{ text: "stage 1" }, { text: "8 pieces", isDrawn: true }, { text: "6 MiB" }, { text: "13 % of B's time" }];
+      const said = (count, after) => linesInRoom(lines, count, after).map(({ text }) => text);
+      equal(said(3, ""), ["stage 1", "6 MiB", "13 % of B's time"]);
+      equal([said(3, "13 %"), said(1, ""), said(4, "").length], [["stage 1", "8 pieces", "6 MiB"], ["stage 1"], 4]);
     },
     "a gutter has room for the longest names in the font that is there": () => {
       const block = { list: ["flight", "matrix"], rows: { flight: { y: 0, h: 20 }, matrix: { y: 20, h: 20 } } };
