@@ -19,6 +19,7 @@ from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.page_file import document, sections
 from graphturbo_ui.page_file.document import MAX_BYTES, Origin, page_html
 from tests.ui.synthetic import synthetic_report
+from tests.ui.unpacking import unpack
 
 ORIGIN = Origin("?model=made-up", "python -m graphturbo_core compare made-up")
 NASTY = '</script><img src=x onerror="alert(1)">{{ 7 * 7 }}&amp;'
@@ -47,6 +48,14 @@ def test_the_same_reports_give_the_same_bytes() -> None:
     assert page_html(*fine_and_coarse(), origin=ORIGIN) == page_html(
         *fine_and_coarse(), origin=ORIGIN
     )
+
+
+def test_the_first_screen_names_the_change_that_helps() -> None:
+    helps = "B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18x as fast"
+    text = page_html(*fine_and_coarse(), origin=ORIGIN, helps=helps)
+    assert unpack(data_of(text, "overview")[:-8])[0]["helps"] == helps
+    text = page_html(*fine_and_coarse(), origin=ORIGIN)
+    assert str(unpack(data_of(text, "overview")[:-8])[0]["helps"]).startswith("B is ")
 
 
 def test_it_holds_what_the_canvases_draw() -> None:

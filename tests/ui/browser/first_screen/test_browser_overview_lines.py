@@ -78,8 +78,7 @@ def test_the_playhead_strikes_no_text_out_and_its_badge_covers_whole_labels(
         screen.run("view.playTo(arg);", share * longest)
         screen.rest()
         assert struck(screen, PLAYHEAD) == [], share
-        badge = """const [box] = [...root.querySelectorAll('.over rect:not(.clear)')]
-          .map((e) => e.getBoundingClientRect());
+        badge = """const box = view.time.over.parent.querySelector('rect').getBoundingClientRect();
           return seen('.axis .tick').filter(({ x0, x1 }) => (
             x0 < box.right && box.left < x1)).map(({ text }) => text);"""
         assert screen.run(STRUCK + badge) == [], share
