@@ -4,7 +4,7 @@
 - `words.js`: numbers as text. `runs.js`, `bins.js`, `rows.js`: pure functions from the buffer to
   what is drawn. `lens_words.js`: what the lens shows first, in words. `draw.js`: elements by hand.
 - `race.js`, `layers_panel.js`, `layers_overlay.js`, `memory_columns.js`, `labels.js`,
-  `time_panel.js`, `time_gutter.js`, `time_marks.js`, `inspector.js`, `dock.js`, `play.js`: its parts.
+  `time_panel.js`, `time_gutter.js`, `time_marks.js`, `inspector.js`, `dock.js`, `play.js`: parts.
 - `keys.js`, `time_pointer.js`: keys of the whole page, and the pointer in the right card.
 - `views_below.js`: what leads to a view below. `overview.js`: state, and what acts on it.
 
