@@ -1,7 +1,8 @@
 // What canvases with a time axis have in common: their runs, the windows of time in sight, and the
 // axis itself. A window is {t0, t1} in cycles, one a run.
 
-import { clamp, secondsText, tickStep } from "./canvas_kit.js";
+import { clamp, tickStep } from "./canvas_kit.js";
+import { tickTexts } from "./overview/words.js";
 
 export const GUTTER = 132; // pixels left of the plot, the same everywhere: times stand above each other
 const RIGHT = 8;
@@ -73,10 +74,13 @@ export function drawTimeAxis(pen, view, pane) {
   pen.font = `11px ${view.theme.font}`;
   pen.textAlign = "center";
   pen.fillStyle = view.theme.text;
-  for (let tick = Math.ceil((t0 * scale) / step); tick * step <= t1 * scale; tick++) {
-    const x = GUTTER + ((tick * step) / scale - t0) / (t1 - t0) * view.plot;
+  const ticks = [];
+  for (let tick = Math.ceil((t0 * scale) / step); tick * step <= t1 * scale; tick++) ticks.push(tick * step);
+  const texts = tickTexts(ticks);
+  for (const [n, time] of ticks.entries()) {
+    const x = GUTTER + (time / scale - t0) / (t1 - t0) * view.plot;
     pen.fillRect(x, pane.foot, 1, 4);
-    pen.fillText(secondsText(tick * step), clamp(x, GUTTER + 8, GUTTER + view.plot - 24), pane.foot + 13);
+    pen.fillText(texts[n], clamp(x, GUTTER + 8, GUTTER + view.plot - 24), pane.foot + 13);
   }
   pen.textAlign = "left";
   pen.fillText("time", 8, pane.foot + 13);

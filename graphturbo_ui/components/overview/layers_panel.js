@@ -257,11 +257,13 @@ function secondNames(scene) {
  */
 function labelRoom(pen, scene) {
   const texts = scene.runs.at(-1).groups.slice(0, 12).map((group) => `${sizeText(group.whole_bytes)} → ${sizeText(group.piece_bytes)}`);
-  const { titles, of_group: hues } = scene.hues;
+  const { titles, of_group: hues, of_layer: own } = scene.hues;
   const { groups } = scene.runs.at(-1);
   const share = 6 + pen.width("9.9 % of B's time", 12);
   // Rows of one or two layers have one line: the title with what it is of the time.
-  const isLow = (hue) => groups.every(({ layers }, group) => hues[group] !== hue || layers.length <= 2) && hues.includes(hue);
+  const isLow = (hue) => (hues.includes(hue)
+    ? groups.every(({ layers }, group) => hues[group] !== hue || layers.length <= 2)
+    : own.filter((each) => each === hue).length <= 2);
   return Math.max(pen.width("99 % of B's time"), ...titles.map((title, hue) => pen.width(title, 14, 650) + (isLow(hue) ? share : 24)), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;
 }
 
