@@ -42,11 +42,13 @@ def show(choices: Choices) -> None:
     if drawn:
         state.keep_drawn(choices.widgets())
         overview(runs, drawn, pending, others)
-    with st.container():
-        present_edits(runs, drawn)
+    edits = st.container()
     if drawn:
-        below(drawn, pending, beside)
+        below(runs, drawn, pending, beside, edits)
         sharing(choices, drawn, beside, others.helps)
+    else:
+        with edits:
+            present_edits(runs, drawn)
     frame.finish({**pending, **awaited}, place)
 
 

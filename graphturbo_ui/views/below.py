@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from graphturbo_ui.components.link import canvas_link
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.measured.view import measured_times
 from graphturbo_ui.session import state
 from graphturbo_ui.session.query import DEFAULT_VIEWS, VIEWS
-from graphturbo_ui.views.edit_plan import plan_edits
+from graphturbo_ui.views.edit_plan import plan_edits, present_edits
 from graphturbo_ui.views.export import export
 from graphturbo_ui.views.gantt import gantt
 from graphturbo_ui.views.groupings import groupings
@@ -25,20 +26,27 @@ SHOWN: Mapping[str, Callable[[Runs], None]] = {
     "Every core": gantt,
     "Memory": memory,
     "Algorithms": passes,
-    "Plan edits": plan_edits,
     "Export": export,
 }
-"""What draws each view of `VIEWS`, besides the first, which compares."""
-WHY = VIEWS[0]
+"""What draws each view of `VIEWS` from the runs at hand; other views need more than these."""
+WHY, EDITS = "Why", "Plan edits"
 
 
-def below(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
-    """The views that are chosen, then the runs' notes; only these views cost time."""
+def below(
+    asked: Runs, runs: Runs, pending: Runs, beside: Run | str | None, above: DeltaGenerator
+) -> None:
+    """The views that are chosen, then the runs' notes; only these views cost time.
+
+    `asked` are all runs, of which `runs` are drawn and `pending` are on their way. Edits of plans
+    stand in their own view where it is open, else in the place `above` the views.
+    """
     chosen = st.pills(
         "Views", VIEWS, selection_mode="multi", default=DEFAULT_VIEWS, key="views",
         bind="query-params", label_visibility="collapsed",
     )  # fmt: skip
     state.hear(canvas_link(state.marks(), key="link"))
+    with above:
+        present_edits(asked, runs, is_elsewhere=EDITS in chosen)
     for name in VIEWS:
         if name not in chosen:
             continue
@@ -47,6 +55,8 @@ def below(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
                 verdict(runs, pending, beside)
                 time(runs)
                 measured_times(runs)
+            elif name == EDITS:
+                plan_edits(asked, runs)
             else:
                 SHOWN[name](runs)
     notes(runs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ from graphturbo_core.units import counted
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import drafts, query, run_state, state
-from graphturbo_ui.session.selection import Selection, selected_in
+from graphturbo_ui.session.selection import selected_in
 from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
 
@@ -33,50 +33,55 @@ MAX_MERGED = 1000
 """Sub-graphs that one edit merges: a plan file takes no more members."""
 
 
-NOTHING_CHOSEN = (
-    "Click a sub-graph of a run that merges and splits, on the first screen or in the graph: what "
-    "can be changed at it appears here."
+NOTHING_CHOSEN = "Nothing is selected: click a sub-graph on the first screen or in the graph."
+HOW = (
+    "Select a sub-graph of a run that merges and splits: what can be changed at it appears here. "
+    "Below it stand the edits made so far; they count from the next run on."
 )
 
 
-def plan_edits(runs: Runs) -> None:
-    """What can be changed at what is selected."""
-    st.subheader("Plan edits", help=define("edit"))
+def plan_edits(asked: Runs, runs: Runs) -> None:
+    """What can be changed at what is selected, and right below it the edits made so far.
+
+    `asked` are all runs, of which `runs` are drawn.
+    """
+    st.subheader("Plan edits", help=f"{define('edit')}\n\n{HOW}")
     selected = state.selection()
     if selected is None:
         st.caption(NOTHING_CHOSEN)
-    with st.container():
-        offer(runs, selected)
+    else:
+        nothing()
+    reports = {name: run.report for name, run in runs.items()}
+    words = dict(zip(reports, words_of(*reports.values()), strict=True))
+    for name, run in asked.items():
+        with st.container():
+            if name in reports and selected is not None and selected.run in reports:
+                ops = selected_in(selected, reports)[name]
+                _offer(name, reports[name], ops, words[name])
+        _present(name, run, runs)
 
 
-def offer(runs: Runs, selected: Selection | None) -> None:
-    """What can be changed at the selected sub-graph, in each run that merges and splits."""
-    if selected is None or selected.run not in runs:
+def _offer(name: str, report: Report, ops: Collection[int], words: Mapping[str, str]) -> None:
+    """What can be changed at these ops, where the run merges and splits."""
+    strategy = report.contract["strategy"]
+    if not strategy.startswith(EDITABLE) or "edits" not in report.files:
         return
-    ops = selected_in(selected, {name: run.report for name, run in runs.items()})
-    words = words_of(*(run.report for run in runs.values()))
-    for (name, run), names in zip(runs.items(), words, strict=True):
-        report = run.report
-        strategy = report.contract["strategy"]
-        if not strategy.startswith(EDITABLE) or "edits" not in report.files:
-            continue
-        groups = sorted({n["group"] for n in report.tables["graph_nodes"]
-                         if n["index"] in ops[name]})  # fmt: skip
-        if not groups:
-            continue
-        with st.expander(f"Edit the plan of {name} here", key=f"edit_{name}", expanded=True):
-            if len(groups) == 1:
-                _one(name.lower(), report, edit_choices(report, groups[0]), names)
-            else:
-                _several(name.lower(), report, groups[:MAX_MERGED])
+    groups = sorted({n["group"] for n in report.tables["graph_nodes"] if n["index"] in ops})
+    if not groups:
+        return
+    with st.expander(f"Edit the plan of {name} here", key=f"edit_{name}", expanded=True):
+        if len(groups) == 1:
+            _one(name.lower(), report, edit_choices(report, groups[0]), words)
+        else:
+            _several(name.lower(), report, groups[:MAX_MERGED])
 
 
 def _one(key: str, report: Report, found: EditChoices, names: Mapping[str, str]) -> None:
     """Cut it, merge it with a neighbour, or fix how it is split."""
     taken = frozenset(node["op"] for node in report.tables["graph_nodes"])
-    st.caption(
-        f"{safe_text(_title(names[found.name]), Sink.MARKDOWN)}: "
-        f"{counted(len(found.layers), 'layer')}, {_split_text(found)}. {define('edit')}"
+    st.markdown(
+        f"**{safe_text(_title(names[found.name]), Sink.MARKDOWN)}**: "
+        f"{counted(len(found.layers), 'layer')}, {_split_text(found)}."
     )
     cut, merge, split = st.columns(3)
     with cut:
@@ -167,33 +172,43 @@ def _several(key: str, report: Report, groups: Sequence[int]) -> None:
             name = names[node["group"]]
             parts[name] = (*parts[name], node["op"])
     taken = frozenset(node["op"] for node in report.tables["graph_nodes"])
-    st.caption(f"What is selected lies in {len(groups)} sub-graphs of this run.")
+    st.markdown(f"What is selected lies in {len(groups)} sub-graphs of this run.")
     st.button(
         "Force their merge", key=f"force_{key}", on_click=_force, args=(key, parts, taken),
         icon=":material/merge:",
     )  # fmt: skip
 
 
-def present_edits(runs: Runs, drawn: Runs) -> None:
-    """The edits of each run with a way back, and what they changed once they have been run.
+def present_edits(asked: Runs, runs: Runs, is_elsewhere: bool = False) -> None:
+    """The edits of each run, unless the view of plan edits has them; `asked`, `runs`: as there.
 
-    `runs` are all, so that edits which a run was refused for can be undone.
+    Those of refused runs are among them, so that what a run was refused for can be undone.
     """
-    for name, run in runs.items():
-        key = name.lower()
-        edits, applied = drafts.draft(key), drafts.held_edits(key)
-        if edits != NO_EDITS or applied != NO_EDITS:
-            with st.container(border=True, key=f"edits_{name}"):
-                with st.container():  # the buttons keep their place, however many edits there are
-                    _list(key, edits, _report_for(name, drawn))
-                _run_buttons(key, edits, applied, (run, name in drawn))
-        else:
-            nothing()
-        before = drafts.figures_before(key)
-        if before and name in drawn and edits == applied:
-            st.caption(f"{name}: {since_text(before, drawn[name].report)}")
-        else:
-            nothing()
+    for name, run in asked.items():
+        with st.container():
+            if not is_elsewhere:
+                _present(name, run, runs)
+
+
+def _present(name: str, run: Run, runs: Runs) -> None:
+    """The edits of a run with a way back, and what they changed once they have been run."""
+    key = name.lower()
+    edits, applied = drafts.draft(key), drafts.held_edits(key)
+    if edits != NO_EDITS or applied != NO_EDITS:
+        with st.container(border=True, key=f"edits_{name}"):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                title = f"**Edits of {name}'s plan**"
+                st.markdown(title, help=define("edit"), width="content")
+                _run_buttons(key, edits, applied, (run, name in runs))
+            with st.container():
+                _list(key, edits, _report_for(name, runs))
+    else:
+        nothing()
+    before = drafts.figures_before(key)
+    if before and name in runs and edits == applied:
+        st.caption(f"{name}: {since_text(before, runs[name].report)}")
+    else:
+        nothing()
 
 
 def _report_for(name: str, drawn: Runs) -> Report | None:
@@ -204,7 +219,6 @@ def _report_for(name: str, drawn: Runs) -> Report | None:
 
 def _list(key: str, edits: Edits, report: Report | None) -> None:
     """One line per edit, with its way back; parts are shown by their layers in `report`."""
-    st.markdown(f"**Edits of {key.upper()}'s plan**", help=define("edit"))
     for entry in edit_entries(edits, part_words(edits.names, report)):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
@@ -215,23 +229,22 @@ def _list(key: str, edits: Edits, report: Report | None) -> None:
 
 
 def _run_buttons(key: str, edits: Edits, applied: Edits, at: tuple[Run, bool]) -> None:
-    """Undo all, run again, or run beside it: `at` is the run, and whether it is drawn."""
+    """Run again, run beside it, or undo all: `at` is the run, and whether it is drawn."""
     run, is_drawn = at
     head = run.report.text("edits") if is_drawn else run_state.held_plan(key)
     before = figures_of(run.report) if is_drawn else drafts.figures_before(key)
     other = next(each for each in query.RUN_KEYS if each != key)
-    with st.container(horizontal=True):
-        st.button(
-            "Undo all", key=f"undo_all_{key}", on_click=drafts.undo_all, args=(key,),
-            disabled=edits == NO_EDITS, icon=":material/undo:",
-        )  # fmt: skip
-        st.button(
-            f"Run {key.upper()} again", key=f"run_edits_{key}", on_click=drafts.run_draft,
-            args=(key, key, head, before), disabled=edits == applied or not head,
-            icon=":material/play_arrow:",
-        )  # fmt: skip
-        st.button(
-            f"Run as {other.upper()}, beside {key.upper()}", key=f"beside_{key}",
-            on_click=drafts.run_draft, args=(key, other, head, before),
-            disabled=edits in (applied, NO_EDITS) or not head, icon=":material/compare_arrows:",
-        )  # fmt: skip
+    st.button(
+        f"Run {key.upper()} again", key=f"run_edits_{key}", on_click=drafts.run_draft,
+        args=(key, key, head, before), disabled=edits == applied or not head,
+        icon=":material/play_arrow:",
+    )  # fmt: skip
+    st.button(
+        f"Run as {other.upper()}, beside {key.upper()}", key=f"beside_{key}",
+        on_click=drafts.run_draft, args=(key, other, head, before),
+        disabled=edits in (applied, NO_EDITS) or not head, icon=":material/compare_arrows:",
+    )  # fmt: skip
+    st.button(
+        "Undo all", key=f"undo_all_{key}", on_click=drafts.undo_all, args=(key,),
+        disabled=edits == NO_EDITS, icon=":material/undo:",
+    )  # fmt: skip

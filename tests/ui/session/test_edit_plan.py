@@ -82,10 +82,23 @@ def test_a_cut_and_a_split_can_be_fixed_and_all_undone(app: AppTest):
     apart = f"keep apart layer 2 (stage1/block1/conv1) | {REST}"
     for text in (apart, f"pieces of {STAGES}: 4", f"axis of {STAGES}: 0"):
         assert text in prose(app)
-    assert "Stage 1 + stage 2: 7 layers" in prose(app)
+    assert "**Stage 1 + stage 2**: 7 layers" in prose(app)
     assert not re.search(r"\bg\d", prose(app))
     click(app, "undo_all_b")
     assert "Edits of B's plan" not in prose(app)
+
+
+@pytest.mark.parametrize("view", ["Plan edits", "Export"])
+def test_edits_stand_right_below_what_makes_them_and_stay_when_another_view_is_open(
+    app: AppTest, view: str
+):
+    app.run()
+    click(app, "force_b")
+    app.button_group(key="views").set_value(["Why", view]).run()
+    shown = [element.value for element in app.main if element.type in ("subheader", "markdown")]
+    listed, *more = (at for at, text in enumerate(shown) if text == "**Edits of B's plan**")
+    assert not more
+    assert (listed > shown.index("Time breakdown")) == (view == "Plan edits")
 
 
 def test_an_edit_that_is_refused_can_be_taken_back(app: AppTest):
