@@ -16,7 +16,7 @@ from graphturbo_ui.refusals import (
     offer_way_back,
     one_per_cause,
     show_page_of_refusal,
-    show_refusal,
+    show_refused_run,
 )
 from graphturbo_ui.session import chips, compared_link, measured, query, run_state, state
 from graphturbo_ui.session.choices import Choices
@@ -177,7 +177,7 @@ def outcome(runs: Runs) -> tuple[Runs, Runs]:
     errors = {name: run.refusal for name, run in done.items() if run.refusal is not None}
     shown = [*one_per_cause({name: e for name, e in errors.items() if not done[name].is_cancelled})]
     is_page = len(errors) == len(runs) and len(shown) == 1
-    show = show_page_of_refusal if is_page else show_refusal
+    show = show_page_of_refusal if is_page else show_refused_run
     for error, names in shown:
         show(error, names)
     if len(errors) == len(runs) and len(shown) > 1:

@@ -57,6 +57,20 @@ def show_refusal(error: GraphTurboError, run: str = "") -> None:
     _offer(remedies(error, run), run)
 
 
+def show_refused_run(error: GraphTurboError, run: str) -> None:
+    """The same in one row, so that the pictures of the other run stay in sight.
+
+    What is wrong and the buttons come first; where it is and what else helps stand in a popover.
+    """
+    st.html(STYLE)
+    with st.container(key=_key("refusal", run), horizontal=True, vertical_alignment="center"):
+        what = safe_text(error.what, Sink.MARKDOWN, 1000)
+        st.warning(f"**{run} cannot be computed:** {what}", icon=":material/info:")
+        _buttons(remedies(error, run))
+        with st.popover("Details", key=_key("details", run)):
+            st.markdown("  \n".join(_details(error)))
+
+
 def show_page_of_refusal(error: GraphTurboError, run: str = "") -> None:
     """The same where nothing else can be drawn: the whole page, with a way back."""
     st.html(STYLE)
@@ -81,15 +95,21 @@ def _title(error: GraphTurboError) -> str:
 
 
 def _say(error: GraphTurboError, run: str) -> None:
-    change = safe_text(error.change, Sink.MARKDOWN, 1000)
     parts = [
         f"{run} cannot be computed." if run else "",
         f"**{_sentence(safe_text(error.what, Sink.MARKDOWN, 1000))}**",
-        _sentence(safe_text(error.where, Sink.MARKDOWN, 1000)),
-        f"What helps: {change}" if change else "",
-        f"Code {safe_text(error.code, Sink.MARKDOWN)}",
+        *_details(error),
     ]
     st.warning("  \n".join(part for part in parts if part), icon=":material/info:")
+
+
+def _details(error: GraphTurboError) -> list[str]:
+    """Lines on where it is, what to change, and the code."""
+    where = _sentence(safe_text(error.where, Sink.MARKDOWN, 1000))
+    change = safe_text(error.change, Sink.MARKDOWN, 1000)
+    helps = f"What helps: {change}" if change else ""
+    code = f"Code {safe_text(error.code, Sink.MARKDOWN)}"
+    return [part for part in (where, helps, code) if part]
 
 
 def _sentence(text: str) -> str:
@@ -159,15 +179,18 @@ def _key(name: str, run: str) -> str:
     return f"{name} {run}".strip().replace(" ", "_").lower()
 
 
-def _offer(found: list[Remedy], run: str) -> None:
-    if not found:
-        return
-    with st.container(horizontal=True, key=_key("remedies", run)):
-        for remedy in found:
-            st.button(
-                remedy.label, key=remedy.key, on_click=remedy.act, args=remedy.args,
-                help=remedy.help or None,
-            )  # fmt: skip
+def _offer(found: Sequence[Remedy], run: str) -> None:
+    if found:
+        with st.container(horizontal=True, key=_key("remedies", run)):
+            _buttons(found)
+
+
+def _buttons(found: Sequence[Remedy]) -> None:
+    for remedy in found:
+        st.button(
+            remedy.label, key=remedy.key, on_click=remedy.act, args=remedy.args,
+            help=remedy.help or None,
+        )  # fmt: skip
 
 
 def one_per_cause(refused: Mapping[str, GraphTurboError]) -> Iterator[tuple[GraphTurboError, str]]:

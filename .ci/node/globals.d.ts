@@ -25,4 +25,6 @@ interface Window {
   graphturboCommon?: any;
   /** What the bar's script keeps between its calls (top_bar/page.js). */
   graphturboPage?: any;
+  /** Whether clicks on names of views are followed (components/overview/views_below.js). */
+  graphturboViews?: boolean;
 }

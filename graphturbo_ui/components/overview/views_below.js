@@ -10,13 +10,34 @@ export function openView(name) {
     section.scrollIntoView({ block: "start" });
     return;
   }
-  /** @type {NodeListOf<HTMLButtonElement>} */
-  const buttons = document.querySelectorAll(".st-key-views button");
-  const button = [...buttons].find(({ textContent }) => textContent.trim() === name);
-  const place = `.st-key-view_${name.toLowerCase().replaceAll(" ", "_")}`;
+  const button = namesOfViews().find((own) => viewOf(own) === name);
   if (!button) return;
-  if (!document.querySelector(place)) button.click();
-  scrollWhenThere(place);
+  if (document.querySelector(placeOf(name))) scrollWhenThere(placeOf(name));
+  else button.click();
+}
+
+/** @returns {HTMLButtonElement[]} */
+function namesOfViews() {
+  return [...document.querySelectorAll(".st-key-views button")];
+}
+
+function viewOf(button) {
+  return button.textContent.trim();
+}
+
+function placeOf(name) {
+  return `.st-key-view_${name.toLowerCase().replaceAll(" ", "_")}`;
+}
+
+/** A click on the name of a view that is not shown leads to it: others may stand thousands of pixels above it. */
+function followNames({ target }) {
+  const button = target.closest?.(".st-key-views button");
+  if (button && !document.querySelector(placeOf(viewOf(button)))) scrollWhenThere(placeOf(viewOf(button)));
+}
+
+if (!window.graphturboViews) {
+  window.graphturboViews = true;
+  document.addEventListener("click", followNames, true);
 }
 
 /** Scroll to what the page is about to draw, and stay there until the page has rested for a while. */

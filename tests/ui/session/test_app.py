@@ -168,7 +168,7 @@ def test_a_refused_run_leaves_the_other_on_the_page(
     app.run()
     assert not app.exception
     assert len(app.warning) == 1
-    assert f"{name} cannot be computed." in app.warning[0].value
+    assert f"**{name} cannot be computed:**" in app.warning[0].value
     assert len(app.metric) == 8
     assert states[-1] == f"{shown} alone: {name} was refused"
     assert f"**{shown} is there, the other run is not.**" in said(app)

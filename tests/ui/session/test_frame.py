@@ -51,7 +51,7 @@ def reruns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def warnings_shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
-    for name in ("show_refusal", "show_page_of_refusal"):
+    for name in ("show_refused_run", "show_page_of_refusal"):
         monkeypatch.setattr(frame, name, lambda error, names="": found.append(names))
     return found
 

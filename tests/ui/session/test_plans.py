@@ -131,7 +131,7 @@ def test_a_plan_that_cannot_be_followed_is_refused_and_the_other_run_shown(
     app.query_params["views"] = ["Why", "Export"]
     prepared(app)
     give(app, "b", plan.replace("  pieces: {}", "  pieces: {g3: 3}"))
-    assert "B cannot be computed." in warnings(app)
+    assert "B cannot be computed:" in warnings(app)
     assert "cannot be split into 3 pieces" in warnings(app)
     assert len(app.metric) == 8
     app.button(key="drop_plan_b").click().run()

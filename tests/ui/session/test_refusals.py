@@ -104,6 +104,31 @@ def test_it_says_what_where_and_what_helps() -> None:
     ]  # fmt: skip
 
 
+def a_row() -> None:
+    """B is refused beside a run that is drawn."""
+    import streamlit as st  # noqa: PLC0415  # the function is run apart from its module
+
+    from graphturbo_core.errors import CapacityError  # noqa: PLC0415
+    from graphturbo_ui.refusals import show_refused_run  # noqa: PLC0415
+
+    st.session_state.setdefault("batch", 16)
+    st.session_state.setdefault("b", "tvm@16")
+    show_refused_run(
+        CapacityError("TOO_MANY_INSTRUCTIONS", "it needs too many", "op n2", "set x=1"), "B"
+    )
+
+
+def test_a_run_that_is_refused_beside_another_takes_one_line() -> None:
+    test = AppTest.from_function(a_row).run()
+    (warning,) = test.warning
+    assert warning.value == "**B cannot be computed:** it needs too many"
+    assert [button.label for button in test.button] == [
+        "Use cluster batch 1 for B", "Use batch 1 instead",
+    ]  # fmt: skip
+    (details,) = (text.value.replace("\\", "") for text in test.markdown)
+    assert details == "Op n2  \nWhat helps: set x=1  \nCode TOO_MANY_INSTRUCTIONS"
+
+
 def test_a_batch_that_cannot_be_had_offers_batch_1() -> None:
     test = shown("BATCH_MISMATCH")
     (button,) = test.button
