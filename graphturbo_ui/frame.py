@@ -11,7 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
-from graphturbo_ui.progress import POLL_SECONDS, bar
+from graphturbo_ui.progress import POLL_SECONDS, after, bar
 from graphturbo_ui.refusals import (
     offer_way_back,
     one_per_cause,
@@ -104,15 +104,24 @@ def wait_for_first(runs: Runs) -> DeltaGenerator | None:
     if any(run.is_done and run.refusal is None for run in runs.values()):
         return place
     for name, run in runs.items():
-        wait_for(run, name, place)
+        wait_for(run, name, place, _later(runs, name))
         if run.refusal is None:
             break
     return place
 
 
-def wait_for(run: Run, name: str, place: DeltaGenerator | None = None) -> None:
+def _later(runs: Runs, name: str) -> Runs:
+    """The runs after that one."""
+    names = list(runs)
+    return {other: runs[other] for other in names[names.index(name) + 1 :]}
+
+
+def wait_for(
+    run: Run, name: str, place: DeltaGenerator | None = None, then: Runs | None = None
+) -> None:
     """Show one progress bar of a run, with a button that cancels it, until its answer is there.
 
+    It names the runs that come `then`.
     The bar is drawn again at every poll: Streamlit takes a click only where something is drawn.
     """
     if run.is_done:
@@ -129,7 +138,7 @@ def wait_for(run: Run, name: str, place: DeltaGenerator | None = None) -> None:
         is_done = False
         while not is_done:
             now = bar(run, name)
-            drawn.progress(now.share, now.text)
+            drawn.progress(now.share, now.text + after(then or {}))
             is_done = run.wait(POLL_SECONDS)
     place.empty()
 
@@ -195,7 +204,7 @@ def finish(pending: Runs, place: DeltaGenerator | None = None) -> None:
         WorkerError: a run met a bug; likewise.
     """
     for name, run in pending.items():
-        wait_for(run, name, place)
+        wait_for(run, name, place, _later(pending, name))
         if not run.is_kept and not run.is_cancelled:
             _ = run.report
     if pending:

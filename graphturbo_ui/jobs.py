@@ -39,8 +39,8 @@ from graphturbo_ui.runs import (
     Turn,
     Visitor,
     cancelled,
-    is_comparable,
     is_passing,
+    likeness,
 )
 from graphturbo_ui.session import query
 from graphturbo_ui.sizes import proposed_sizes
@@ -202,13 +202,15 @@ class Desk:
                 run.visitors.add(visitor)
 
     def step_seconds(self, run: Run) -> Mapping[str, float]:
-        """Seconds per step that runs on the same model, chip and sizes took; the latest counts.
+        """Seconds per step that the runs most like this one took; of these the latest counts.
 
-        Their strategies may differ; a replay's steps are those of the latest replay.
+        A replay's steps are those of the latest replay.
         """
         with self._lock:
-            others = [o for o in self._runs.values() if o.is_done and is_comparable(o, run)]
-        return {name: seconds for other in others for name, seconds in other.steps}
+            others = [(likeness(o, run), o.steps) for o in self._runs.values() if o.is_done]
+        most = max((like for like, _ in others), default=0)
+        steps = [own for like, own in others if like == most > 0]
+        return {name: seconds for own in steps for name, seconds in own}
 
     def view(self, name: str, make: Callable[..., T], *runs: Run) -> T:
         """`make(*reports)`, made once for these runs and kept."""

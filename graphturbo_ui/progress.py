@@ -57,10 +57,21 @@ def bar(run: Run, name: str) -> Bar:
     in_step_s = at.seconds + monotonic() - since_s
     left_s = seconds_left(at, in_step_s, _ahead(run, at), run.known.get(at.step))
     spent_s = sum(seconds for _, seconds in run.steps) + in_step_s
+    said = _left(left_s) or _step(at)
     return Bar(
         _share(at, spent_s, left_s),
-        f"**{_verb(at)} {name}** ({strategy}){_part(at)}{_left(left_s)} … {asked}",
+        f"**{_verb(at)} {name}** ({strategy}){_part(at)}{said} … {asked}",
     )
+
+
+def after(others: Mapping[str, Run]) -> str:
+    """The runs that come after the one of a bar, by name: ` · then B (graphturbo@16)`."""
+    waiting = [
+        f"{name} ({safe_text(run.request.strategy, Sink.MARKDOWN)})"
+        for name, run in others.items()
+        if not run.is_done
+    ]
+    return f" · then {' and '.join(waiting)}" if waiting else ""
 
 
 def of_several(first: Run | None, name: str, done: int, count: int) -> Bar:
@@ -121,6 +132,11 @@ def _verb(at: Progress) -> str:
 
 def _part(at: Progress) -> str:
     return f", {100 * at.done // at.total} %" if at.total else ""
+
+
+def _step(at: Progress) -> str:
+    """`, step 3 of 6`: what is said where nothing was measured that an estimate could follow."""
+    return f", step {at.steps_done + 1} of {at.steps_total}" if at.steps_total else ""
 
 
 def _left(left_s: float | None) -> str:

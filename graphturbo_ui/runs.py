@@ -125,6 +125,20 @@ def is_comparable(a: Run, b: Run) -> bool:
     )
 
 
+def likeness(a: Run, b: Run) -> int:
+    """How well the times of one run's steps foretell the other's.
+
+    2: comparable. 1: the same model, chip and strategy at another batch or other sizes. 0: not.
+    """
+    if is_comparable(a, b):
+        return 2
+    is_same = a.source_digest == b.source_digest and all(
+        getattr(a.request, name) == getattr(b.request, name)
+        for name in ("model_name", "profile", "strategy", "has_pictures")
+    )
+    return int(is_same)
+
+
 def is_passing(error: BaseException | None) -> bool:
     """Whether an error may not come again: a bug's traceback, a death, a run that took long."""
     return isinstance(error, WorkerError) or getattr(error, "code", "") in TRANSIENT_CODES

@@ -56,11 +56,12 @@ def _say_what_is_shown() -> None:
     """Of which choices the pale picture is; a session without one has nothing to say."""
     drawn = state.drawn_before()
     if drawn:
-        model, chip = (
-            safe_text(state.short_name(str(drawn[key])), Sink.MARKDOWN, 60)
-            for key in ("model", "chip")
-        )
-        st.caption(f"Until it is there, the page below still shows {model} on {chip}.")
+        named = {
+            key: safe_text(state.short_name(str(drawn[key])), Sink.MARKDOWN, 60)
+            for key in ("model", "chip", "batch", "a", "b")
+        }
+        shown = "{model} on {chip} at batch {batch}: A {a}, B {b}".format(**named)
+        st.caption(f"Until it is there, the page below still shows {shown}.")
 
 
 def _awaited(beside: Run | str | None, drawn: Runs) -> Runs:

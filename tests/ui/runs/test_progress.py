@@ -12,8 +12,8 @@ from graphturbo_core.pipeline import Progress, RunRequest
 from graphturbo_core.remote.process import WorkerProcess
 from graphturbo_ui import progress
 from graphturbo_ui.jobs import Desk, Run, Source
-from graphturbo_ui.progress import bar
-from graphturbo_ui.runs import is_comparable
+from graphturbo_ui.progress import after, bar
+from graphturbo_ui.runs import is_comparable, likeness
 from tests.remote import fake_worker
 
 PATIENCE_S = 60.0
@@ -94,7 +94,7 @@ def test_without_a_comparable_run_steps_are_counted_and_no_time_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     at = Progress("lower", 0.0, 2, 5)
-    assert shown(monkeypatch, at, {}) == (0.4, "**Lowering B** (tvm) … 6 s")
+    assert shown(monkeypatch, at, {}) == (0.4, "**Lowering B** (tvm), step 3 of 5 … 6 s")
     unknown = Progress("lower", 0.0, 2, 0)
     assert shown(monkeypatch, unknown, {}) == (0.0, "**Lowering B** (tvm) … 6 s")
 
@@ -111,7 +111,7 @@ def test_a_step_that_nobody_measured_leaves_no_estimate(monkeypatch: pytest.Monk
     at = Progress("lower", 0.0, 2, 6)
     assert shown(monkeypatch, at, known, verify=True) == (
         round(2 / 6, 6),
-        "**Lowering B** (tvm) … 6 s",
+        "**Lowering B** (tvm), step 3 of 6 … 6 s",
     )
 
 
@@ -122,9 +122,11 @@ def test_a_replay_counts_its_instructions(monkeypatch: pytest.MonkeyPatch) -> No
         0.4, "**Replaying B** (tvm), 40 %, about 12 s left … 6 s",
     )  # fmt: skip
     begun, counted = Progress("verify", 0.0, 2, 4), Progress("verify", 0.0, 2, 4, 0, 100)
-    said = "**Running the unsplit model for B** (tvm) … 6 s"
+    said = "**Running the unsplit model for B** (tvm), step 3 of 4 … 6 s"
     assert shown(monkeypatch, begun, {}, verify=True) == (0.5, said)
-    assert shown(monkeypatch, counted, {}, verify=True) == (0.0, "**Replaying B** (tvm), 0 % … 6 s")
+    assert shown(monkeypatch, counted, {}, verify=True) == (
+        0.0, "**Replaying B** (tvm), 0 %, step 3 of 4 … 6 s",
+    )  # fmt: skip
     known = {"report": 5.0}
     assert "about 17 s left" in shown(monkeypatch, at, known, verify=True)[1]
 
@@ -135,6 +137,24 @@ def test_only_runs_on_the_same_model_chip_and_sizes_are_comparable() -> None:
     for other in (RunRequest("m", "tvm", "goya", 8), RunRequest("m", "tvm", "stcp920", 4)):
         assert not is_comparable(Run("b", other, "digest"), run)
     assert not is_comparable(Run("b", run.request, "another model"), run)
+
+
+def test_the_same_strategy_at_another_batch_foretells_less() -> None:
+    run = Run("a", RunRequest("m", "tvm", "stcp920", 8), "digest")
+    for other, like in (
+        (RunRequest("m", "graphturbo", "stcp920", 8), 2),
+        (RunRequest("m", "tvm", "stcp920", 4), 1),
+        (RunRequest("m", "graphturbo", "stcp920", 4), 0),
+        (RunRequest("m", "tvm", "goya", 8), 0),
+    ):
+        assert likeness(Run("b", other, "digest"), run) == like
+
+
+def test_runs_that_wait_are_named() -> None:
+    waiting, done = Run("b", RunRequest("m", "graphturbo@16")), Run("c", RunRequest("m", "tvm"))
+    done.answer.set_exception(ValueError())
+    assert after({"B": waiting, "C": done}).replace("\\", "") == " · then B (graphturbo@16)"
+    assert after({}) == ""
 
 
 def test_the_desk_knows_the_steps_of_the_latest_comparable_run(

@@ -150,7 +150,7 @@ def test_a_plan_of_another_run_is_refused_by_name(app: AppTest, plan: str) -> No
     give(app, "a", plan)
     assert box_of(app, "a").value == B
     box_of(app, "batch").set_value(32).run()
-    assert "The plan is for another graph" in warnings(app)
+    assert "the plan is for another graph" in warnings(app)
 
 
 def test_what_the_plans_differ_in_is_shown(app: AppTest, plan: str) -> None:
