@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from graphturbo_core.report.report import Report
+from graphturbo_ui.figures.legend import legend_html, without_legend
 from graphturbo_ui.jobs import Runs, shared_desk
 from graphturbo_ui.palette import LIT
 from graphturbo_ui.session import state
@@ -26,7 +27,9 @@ TALLER = 1.3
 
 def chart(figure: go.Figure, key: str, alt: str, runs: Runs) -> None:
     """The figure, with `alt` for those who do not see it."""
-    st.plotly_chart(_readable(figure, key, runs), key=key, alt=alt)
+    readable, legend = _readable(figure, key, runs)
+    st.plotly_chart(readable, key=key, alt=alt)
+    _show_legend(legend)
 
 
 def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs: Runs) -> None:
@@ -35,7 +38,7 @@ def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs:
     Points of what is selected are marked: all others are pale.
     """
     reports = {name: run.report for name, run in runs.items()}
-    readable = _readable(figure, key, runs)
+    readable, legend = _readable(figure, key, runs)
     points = [_marked(points, reports) for points in targets]
     drawn = _drawn_key(key, state.selection())
     st.plotly_chart(
@@ -45,17 +48,29 @@ def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs:
         on_select=partial(_pick, drawn, targets),
         selection_mode="points",
     )
+    _show_legend(legend)
 
 
-def _readable(figure: go.Figure, key: str, runs: Runs) -> go.Figure:
-    """The figure in the theme's colour, made once.
+def _show_legend(legend: str) -> None:
+    if legend:
+        st.html(legend)
+
+
+def _readable(figure: go.Figure, key: str, runs: Runs) -> tuple[go.Figure, str]:
+    """The figure in the theme's colour without its legend, and the legend as HTML; made once.
 
     Plotly takes some 0.1 s to copy one, and every click draws the page.
     """
     ink, names = text_colour(), "".join(runs)
     return shared_desk().view(
-        f"inked {key} {ink} {names}", lambda *_: _in_theme(inked(figure, ink)), *runs.values()
+        f"inked {key} {ink} {names}",
+        lambda *_: _apart(_in_theme(inked(figure, ink))),
+        *runs.values(),
     )
+
+
+def _apart(figure: go.Figure) -> tuple[go.Figure, str]:
+    return without_legend(figure), legend_html(figure)
 
 
 def _in_theme(figure: go.Figure) -> go.Figure:

@@ -36,6 +36,8 @@ CYCLES: Mapping[
     "dma": "dma_cycles",
 }  # fmt: skip
 """Engine kind -> the column of the layers' busy cycles."""
+KIND_WORDS: Mapping[str, str] = {"dma": "DMA"}
+"""Words of engine kinds that are not their keys."""
 WAIT_NAMES: Mapping[str, str] = {
     "busy": "busy",
     "data": "waits for data",
@@ -61,7 +63,7 @@ def stall_rows(*reports: Report, names: str = "AB") -> Iterator[StallRow]:
         for name, report in zip(names, reports, strict=False):
             if any(engine["kind"] == kind for engine in report.tables["engines"]):
                 stalls = report.contract["stalls"]
-                yield StallRow(name, kind, stalls[kind])
+                yield StallRow(name, KIND_WORDS.get(kind, kind), stalls[kind])
 
 
 def stall_table(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
@@ -94,7 +96,7 @@ def stall_figure(*reports: Report, names: str = "AB") -> go.Figure:
         ]
     )
     engines = f"all engines {of_all_clusters(*reports)}".rstrip()
-    figure.update_xaxes(title_text=f"share of the makespan (%), mean of {engines}", range=[0, 100])
+    figure.update_xaxes(title_text=f"makespan (%), mean of {engines}", range=[0, 100])
     figure.update_yaxes(title_text="engine kind · run", autorange="reversed")
     return laid_out(figure, len(rows), NO_ENGINES)
 
@@ -152,10 +154,11 @@ def ledger_rows(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
 
 
 def ledger_figure(*reports: Report, names: str = "AB") -> go.Figure:
-    """DRAM left, GB right: a bar a run, cut by cause."""
-    figure = make_subplots(cols=2, subplot_titles=["over DRAM", "over GB"], shared_yaxes=True)
+    """DRAM above GB: a bar a run, cut by cause."""
+    titles = ["over DRAM", "over GB"]
+    figure = make_subplots(rows=2, subplot_titles=titles, vertical_spacing=0.36)
     runs = [name for name, _ in zip(names, reports, strict=False)]
-    for column, memory in enumerate(("DRAM", "GB"), 1):
+    for line, memory in enumerate(("DRAM", "GB"), 1):
         sizes = {
             (name, row["cause"]): row["bytes"]
             for name, report in zip(names, reports, strict=False)
@@ -167,19 +170,18 @@ def ledger_figure(*reports: Report, names: str = "AB") -> go.Figure:
             bar = go.Bar(
                 name=said,
                 legendgroup=cause,
-                showlegend=column == 1,
+                showlegend=line == 1,
                 orientation="h",
                 y=runs,
                 x=[sizes.get((run, cause), 0) / MIB for run in runs],
                 marker={"color": colour},
                 hovertemplate=f"%{{y}}: {said} %{{x:,.4g}} MiB<extra></extra>",
             )
-            figure.add_trace(bar, row=1, col=column)
-    figure.update_xaxes(title_text="bytes of the whole batch (MiB)")
-    figure.update_yaxes(autorange="reversed")
-    figure.update_yaxes(title_text="run", col=1)
+            figure.add_trace(bar, row=line, col=1)
+    figure.update_xaxes(title_text="bytes of the whole batch (MiB)", row=2)
+    figure.update_yaxes(title_text="run", autorange="reversed")
     has_bytes = any(row["bytes"] for report in reports for row in report.tables["ledger"])
-    return laid_out(figure, len(runs) if has_bytes else 0, NO_BYTES)
+    return laid_out(figure, 2 * len(runs) + 1 if has_bytes else 0, NO_BYTES)
 
 
 def cause_text(cause: str) -> str:
@@ -238,15 +240,16 @@ def busy_targets(*reports: Report, names: str = "AB") -> list[list[Selection]]:
 
 def _busy_bar(name: str, report: Report, kind: str, is_first: bool, colour: str) -> go.Bar:
     layers = report.tables["layers"]
+    words = KIND_WORDS.get(kind, kind)
     return go.Bar(
-        name=kind,
+        name=words,
         legendgroup=kind,
         showlegend=is_first,
         x=[row["index"] + 1 for row in layers],
         y=[1e6 * row.get(kind, 0.0) for row in busy_rows(report)],
         marker={"color": colour},
         customdata=[f"{name}, {safe_text(row['name'], Sink.HTML)}" for row in layers],
-        hovertemplate=f"%{{customdata}}<br>{kind} %{{y:.4g}} µs<extra></extra>",
+        hovertemplate=f"%{{customdata}}<br>{words} %{{y:.4g}} µs<extra></extra>",
     )
 
 

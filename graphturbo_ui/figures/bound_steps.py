@@ -38,6 +38,8 @@ STEP_WORDS: Mapping[str, str] = {
 BOUND_WORDS: Mapping[str, str] = {
     "matrix": "matrix engines", "vector": "vector engines", "dram": "DRAM",
 }  # fmt: skip
+PATTERNS: Mapping[str, str] = {"matrix": "|", "vector": "-", "dram": "/", "gb": "x", "lb": "."}
+"""Pattern of a wait for data, by where the data come from."""
 NO_TIME = "no time to account for"
 
 
@@ -86,5 +88,5 @@ def _colour(step: str) -> str:
 
 
 def _pattern(step: str) -> str:
-    """Waits for data are hatched, in the colours of what they wait for."""
-    return "/" if step.startswith(WAITED_FOR) else ""
+    """Waits for data have a pattern each, in the colours of what they wait for."""
+    return PATTERNS[step.removeprefix(WAITED_FOR)] if step.startswith(WAITED_FOR) else ""

@@ -15,13 +15,14 @@ from graphturbo_core.report.contract import MemoryKey
 from graphturbo_core.report.overview.hues import Hues, hues_of
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_bytes
+from graphturbo_ui.figures.accounting import FOOT_PX, FRAME_PX, LEGEND
 from graphturbo_ui.palette import CAPACITY_COLOUR, HUE_COLOURS
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
 
 KIB, MIB = 2**10, 2**20
 UNITS = {"KiB": KIB, "MiB": MIB}
-HEIGHT_OF_A_RUN_PX = 210
+HEIGHT_OF_A_MEMORY_PX = 140
 WORST_PATTERN = {"shape": "/", "fillmode": "replace", "size": 5}
 TRACES_OF_A_RUN = 3
 """Worst core, mean core, GB."""
@@ -61,33 +62,34 @@ def memory_rows(report: Report) -> tuple[MemoryRow, ...]:
 
 
 def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
-    """LB left, GB right, a row of charts a run; both runs share each memory's scale."""
+    """LB above GB, in each A above B; both runs share each memory's scale."""
     named = dict(zip(names, reports, strict=False))
+    count = len(named)
     figure = make_subplots(
-        rows=len(reports),
-        cols=2,
+        rows=max(1, 2 * count),
         shared_xaxes=True,
-        shared_yaxes="columns",
-        horizontal_spacing=0.08,
-        vertical_spacing=0.12,
-        subplot_titles=[f"{name} · {memory}" for name in named for memory in ("LB", "GB")],
+        vertical_spacing=0.07,
+        subplot_titles=[f"{memory} · {name}" for memory in ("LB", "GB") for name in named],
     )
     has_layers = any(report.tables["layers"] for report in reports)
     hues = hues_of(reports[0], reports[-1]) if has_layers else NO_HUES
     unit = _unit(max((_capacity(report, "lb") for report in reports), default=MIB))
     for line, (name, report) in enumerate(named.items(), 1):
-        _add_run(figure, line, (name, report), _hues_of_layers(hues), unit)
+        _add_run(figure, (line, count + line), (name, report), _hues_of_layers(hues), unit)
     _add_legend(figure, _legend_entries(hues))
-    figure.update_xaxes(title_text="layer, in order of execution", row=len(reports))
-    figure.update_yaxes(title_text=f"LB ({unit} per core)", col=1, rangemode="tozero")
-    figure.update_yaxes(title_text="GB (MiB)", col=2, rangemode="tozero")
+    figure.update_xaxes(title_text="layer, in order of execution", row=2 * count)
+    for line in range(1, 2 * count + 1):
+        is_lb = line <= count
+        title, first = (f"{unit} per core", 1) if is_lb else ("MiB", count + 1)
+        shared = {"matches": f"y{first if first > 1 else ''}"} if line > first else {}
+        figure.update_yaxes(title_text=title, rangemode="tozero", row=line, **shared)
     figure.update_layout(
-        height=HEIGHT_OF_A_RUN_PX * len(reports) + 90,
+        height=HEIGHT_OF_A_MEMORY_PX * 2 * count + FRAME_PX,
         barmode="overlay",
         bargap=0.15,
-        margin={"l": 8, "r": 8, "t": 34, "b": 8},
+        margin={"l": 8, "r": 8, "t": 34, "b": FOOT_PX},
         legend={
-            "orientation": "h", "y": -0.18, "yanchor": "top",
+            **LEGEND,
             "title": {"text": f"{LEGEND_WORDS}  "}, "itemclick": False, "itemdoubleclick": False,
         },
     )  # fmt: skip
@@ -132,9 +134,13 @@ def _unit(capacity_bytes: int) -> str:
 
 
 def _add_run(
-    figure: go.Figure, line: int, run: tuple[str, Report], colours: Sequence[str], unit: str
+    figure: go.Figure,
+    lines: tuple[int, int],
+    run: tuple[str, Report],
+    colours: Sequence[str],
+    unit: str,
 ) -> None:
-    """Bars of a run, with its name; `unit`: of LB."""
+    """Bars of a run, with its name; `lines`: of LB and GB; `unit`: of LB."""
     name, report = run
     size = UNITS[unit] / KIB
     rows = memory_rows(report)
@@ -150,12 +156,13 @@ def _add_run(
     mean = _bar(f"{name} mean core", numbers, means, said, unit)
     used = _bar(f"{name} GB", numbers, [row.gb_peak_mib for row in rows], said, "MiB")
     peak.update(marker={"pattern": WORST_PATTERN})
-    for bar, column in ((peak, 1), (mean, 1), (used, 2)):
+    lb, gb = lines
+    for bar, line in ((peak, lb), (mean, lb), (used, gb)):
         bar.update(marker={"color": colours}, showlegend=False)
-        figure.add_trace(bar, row=line, col=column)
-    _add_capacity(figure, line, 1, _capacity(report, "lb"), (UNITS[unit], "LB"))
+        figure.add_trace(bar, row=line, col=1)
+    _add_capacity(figure, lb, _capacity(report, "lb"), (UNITS[unit], "LB"))
     if _capacity(report, "gb"):
-        _add_capacity(figure, line, 2, _capacity(report, "gb"), (MIB, "GB"))
+        _add_capacity(figure, gb, _capacity(report, "gb"), (MIB, "GB"))
 
 
 def _bar(
@@ -170,9 +177,7 @@ def _bar(
     )
 
 
-def _add_capacity(
-    figure: go.Figure, line: int, column: int, size: int, memory: tuple[int, str]
-) -> None:
+def _add_capacity(figure: go.Figure, line: int, size: int, memory: tuple[int, str]) -> None:
     """A dashed line with its value; `memory`: bytes of the axis's unit, and the name."""
     unit, name = memory
     figure.add_hline(
@@ -181,7 +186,7 @@ def _add_capacity(
         annotation={"text": f"{name} {format_bytes(size)}", "font": {"size": 11}},
         annotation_position="top left",
         row=line,
-        col=column,
+        col=1,
     )
 
 

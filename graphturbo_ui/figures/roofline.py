@@ -11,6 +11,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.layer_rows import LayerRow
 from graphturbo_core.report.rows.roof_rows import RoofRow
 from graphturbo_core.units import format_bytes, format_seconds, format_si
+from graphturbo_ui.figures.accounting import FOOT_PX, LEGEND
 from graphturbo_ui.palette import CAPACITY_COLOUR, ENGINE_COLOURS, RUN_COLOURS
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
@@ -96,8 +97,8 @@ def roofline_figure(*reports: Report, names: str = "AB") -> go.Figure:
     figure.update_yaxes(title_text="achieved (MAC/s, one cluster)", **decades)
     figure.update_layout(
         height=HEIGHT_PX,
-        margin={"l": 8, "r": 8, "t": 16, "b": 8},
-        legend={"orientation": "h", "y": -0.16, "yanchor": "top"},
+        margin={"l": 8, "r": 8, "t": 16, "b": FOOT_PX},
+        legend=LEGEND,
     )
     if not any(points.values()):
         figure.add_annotation(text=EMPTY, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")

@@ -26,7 +26,6 @@ from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.shown import (
     csv_button,
-    nothing,
     of_runs,
     reports_of,
     table,
@@ -62,12 +61,8 @@ STALLS = (
 
 def time(runs: Runs) -> None:
     """Roofline, stall accounting, byte ledger, busy time of layers, and the table of layers."""
-    st.subheader("Time breakdown", help=f"{ROOFLINE} {define('stall')} {define('layer')}")
-    left_out = of_runs(left_out_text, runs)
-    if left_out:
-        st.caption(left_out)
-    else:
-        nothing()
+    st.subheader("Time breakdown", help=f"{define('stall')} {define('layer')}")
+    st.markdown("**Roofline**", help=f"{ROOFLINE} {of_runs(left_out_text, runs)}")
     chart_to_pick(
         view("roofline", roofline_figure, runs), "roofline",
         "Achieved MAC/s of every layer over its operational intensity, under the chip's roofs",

@@ -38,8 +38,12 @@ def test_memory_figure_has_three_bars_a_run_and_a_line_a_capacity():
         "B GB",
     ]
     assert [shape.y0 for shape in figure.layout.shapes] == [1.25, 8.0, 1.25, 8.0]
-    assert figure.layout.yaxis.title.text == "LB (MiB per core)"
-    assert figure.layout.yaxis2.title.text == "GB (MiB)"
+    titles = [note.text for note in figure.layout.annotations[:4]]
+    assert titles == ["LB · A", "LB · B", "GB · A", "GB · B"]
+    axes = list(figure.select_yaxes())
+    assert [axis.title.text for axis in axes] == ["MiB per core"] * 2 + ["MiB"] * 2
+    assert [axis.matches for axis in axes] == [None, "y", None, "y3"]
+    assert [bar.yaxis for bar in figure.data[:6]] == ["y", "y", "y3", "y2", "y2", "y4"]
 
 
 def test_a_small_lb_has_the_unit_of_its_capacity():
@@ -50,7 +54,7 @@ def test_a_small_lb_has_the_unit_of_its_capacity():
     contract = {**report.contract, "lb": {**report.contract["lb"], "capacity_bytes": 256 << 10}}
     tables = {**report.tables, "layers": layers}
     figure = memory_figure(replace(report, contract=contract, tables=tables))
-    assert figure.layout.yaxis.title.text == "LB (KiB per core)"
+    assert figure.layout.yaxis.title.text == "KiB per core"
     assert (figure.layout.shapes[0].y0, figure.layout.annotations[-2].text) == (256, "LB 256 KiB")
     assert (figure.data[0].y[0], figure.data[1].y[0]) == (2, 1)
     large = memory_figure(replace(report, tables=tables))

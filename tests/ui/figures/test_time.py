@@ -174,7 +174,7 @@ def test_busy_time_is_cycles_over_engines():
     heights = {(at // 4, bar.name): bar.y[0] for at, bar in enumerate(figure.data)}
     assert heights[0, "matrix"] == pytest.approx(0.025)
     assert heights[1, "matrix"] == pytest.approx(0.025 / 8)
-    assert heights[0, "dma"] == pytest.approx(0.010)
+    assert heights[0, "DMA"] == pytest.approx(0.010)
     three = accounting.busy_figure(three_layers())
     assert {bar.x for bar in three.data} == {(1, 2, 3)}, "layers are counted from 1"
     targets = accounting.busy_targets(three_layers(), b)
@@ -198,8 +198,10 @@ def test_steps_from_the_lower_bound_are_as_long_as_the_run():
         assert bars["lower bound"][run] == pytest.approx(1e3 * report.contract["lower_bound_s"])
     assert bars["waits for data from DRAM"][0] == pytest.approx(4 * bars["launch or barrier"][0])
     assert bars["waits for data from DRAM"][1] == bars["spills"][0] == 0
-    hatched = {bar.name for bar in figure.data if bar.marker.pattern.shape}
-    assert hatched == {"waits for data from DRAM", "waits for data from GB"}
+    patterns = {bar.name: bar.marker.pattern.shape for bar in figure.data}
+    hatched = {name: shape for name, shape in patterns.items() if shape}
+    assert hatched == {"waits for data from DRAM": "/", "waits for data from GB": "x"}
+    assert len({*bound_steps.PATTERNS.values()}) == len(bound_steps.PATTERNS)
     rows = bound_steps.bound_step_rows(a, b)
     assert {(row["run"], row["bound by"]) for row in rows} == {
         ("A", "matrix engines"), ("B", "DRAM"),
