@@ -26,8 +26,8 @@ instruction. K shows the critical path, then the longest dependency chain. Esc c
 def gantt(runs: Runs) -> None:
     """Both runs' instructions on their engines over time."""
     terms = ("engine", "stall", "layers in flight", "critical path", "longest dependency chain")
-    st.subheader("Every core", help=f"{KEYS}\n\n{' '.join(map(define, terms))}")
-    st.caption(of_runs(instructions.gantt_summary, runs))
+    summary = of_runs(instructions.gantt_summary, runs)
+    st.subheader("Every core", help=f"{summary}\n\n{KEYS}\n\n{' '.join(map(define, terms))}")
     GANTT.draw(view("gantt", gantt_bytes, runs))
     with st.expander("Table of instructions", on_change="rerun", key="table_instructions") as box:
         if box.open:

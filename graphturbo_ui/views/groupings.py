@@ -34,8 +34,8 @@ HINT = (
 
 def groupings(runs: Runs) -> None:
     """The graph with A's sub-graphs left and B's right, and what the selected one is."""
-    st.subheader("Graph", help=f"{HINT}\n\n{define('sub-graph')}")
-    st.caption(of_runs(graph_summary, runs))
+    summary = of_runs(graph_summary, runs)
+    st.subheader("Graph", help=f"{summary}\n\n{HINT}\n\n{define('sub-graph')}")
     GRAPH.draw(view("graph", graph_bytes, runs))
     with st.container():  # each has its place, however much is in it
         _facts(runs, state.selection())

@@ -44,8 +44,8 @@ def memory(runs: Runs) -> None:
 
 def addresses(runs: Runs) -> None:
     """How full LB and GB are over time, and every buffer at its addresses."""
-    st.markdown("**Occupancy and addresses over time**", help=HINT)
-    st.caption(of_runs(address_summary, runs))
+    summary = of_runs(address_summary, runs)
+    st.markdown("**Occupancy and addresses over time**", help=f"{summary}\n\n{HINT}")
     ADDRESSES.draw(view("addresses", address_bytes, runs))
     with st.expander("Table of buffers", on_change="rerun", key="table_buffers") as box:
         if box.open:

@@ -84,8 +84,7 @@ def time(runs: Runs) -> None:
     st.markdown("**Why bytes moved**")
     chart(view("ledger", ledger_figure, runs), "ledger", "Bytes over DRAM and GB by cause", runs)
     table("bytes by cause", ledger_rows, runs)
-    st.markdown("**Layer by layer**")
-    st.caption(of_runs(samples_text, runs))
+    st.markdown("**Layer by layer**", help=of_runs(samples_text, runs))
     chart_to_pick(
         view("busy", busy_figure, runs), "busy",
         "Busy time of every layer by engine kind", of_runs(busy_targets, runs), runs,

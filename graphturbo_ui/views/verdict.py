@@ -49,7 +49,12 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
         safe_text(part, Sink.MARKDOWN, 1000) for part in _said(runs, pending, beside)
     )
     below = of_runs(notes_beside, runs)
-    st.markdown(f"**{outcome}** {reason}")
+    if b is None:
+        st.subheader("Why")
+        st.markdown(f"**{outcome}** {reason}")
+    else:
+        st.subheader("Why", help=outcome)
+        st.markdown(reason)
     rows = verdict_rows(a, b)
     for first in range(0, len(rows), COLUMNS_OF_VERDICT):
         shown = rows[first : first + COLUMNS_OF_VERDICT]
@@ -62,7 +67,7 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
         f"Program of {name}: {report.contract['program_sha256']}."
         for name, report in zip(runs, reports, strict=True)
     )
-    st.caption(
+    st.markdown(
         f"Numbers checked against ONNX Runtime (page Verification) — {', '.join(states)}.",
         help=" ".join(digests),
     )

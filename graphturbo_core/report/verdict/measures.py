@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 from graphturbo_core.report.contract import Contract
 from graphturbo_core.units import (
@@ -52,6 +53,14 @@ def times_text(ratio: float) -> str:
     return f"{format_si(ratio)}×"
 
 
+def rate_text(per_second: float) -> str:
+    """A rate in the digits of the first screen: four from a thousand on, `13,020`, else three."""
+    if not THOUSAND <= per_second < inf:
+        return format_si(per_second)
+    return format_count(int(float(f"{per_second:.4g}")))
+
+
+THOUSAND = 1000
 MATRIX = "matrix"
 THROUGHPUT = "Throughput"
 """Label of the figure that has what a sample is called in its unit."""
@@ -62,7 +71,7 @@ MEASURES: tuple[Measure, ...] = (
         "throughput",
         True,
         lambda contract: contract["throughput_per_s"],
-        format_si,
+        rate_text,
     ),
     Measure(
         "latency",

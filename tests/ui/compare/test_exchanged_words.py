@@ -65,6 +65,6 @@ def test_the_verdict_checks_each_run(runs: dict[str, Report]) -> None:
         shown[name].answer.set_result(report)
     app = AppTest.from_function(page, kwargs={"runs": shown}).run()
     assert not app.exception
-    (checked,) = (each for each in app.caption if "Numbers checked" in each.value)
+    (checked,) = (each for each in app.markdown if "Numbers checked" in each.value)
     assert ", ".join(states(runs).values()) in checked.value
     assert checked.help == f"Program of A: {'a' * 64}. Program of B: {'b' * 64}."

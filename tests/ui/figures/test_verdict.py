@@ -64,7 +64,7 @@ def test_figures_say_which_way_is_better():
     b = with_figures(throughput_per_s=8000.0, kernels=19, rounds=1, dram_read_bytes=2**32)
     rows = {row.key: row for row in verdict_rows(a, b)}
     throughput, kernels, dram = rows["throughput"], rows["kernels"], rows["dram"]
-    assert (throughput.a, throughput.b, throughput.change) == ("1 k", "8 k", "8×")
+    assert (throughput.a, throughput.b, throughput.change) == ("1,000", "8,000", "8×")
     assert (throughput.is_better, throughput.arrow) == (True, "up")
     assert (kernels.a, kernels.b) == ("480", "19")  # 60 a round in 8 rounds
     assert (kernels.is_better, kernels.arrow) == (True, "down")
@@ -107,7 +107,7 @@ def test_the_sentence_says_of_which_clusters_the_engines_are_where_some_are_idle
         "75 % of it with nothing left to do (3 of 4 clusters have no samples)"
     )
     title = stall_figure(report, with_figures()).layout.xaxis.title.text
-    assert title == "share of the makespan (%), mean of all engines of all 4 clusters"
+    assert title == "makespan (%), mean of all engines of all 4 clusters"
     assert stall_figure(with_figures()).layout.xaxis.title.text.endswith("mean of all engines")
 
 

@@ -29,9 +29,10 @@ def app() -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    """All prose of the page, without the escapes that keep names from being Markdown."""
+    """All prose of the page and the help of its headings, without the escapes of Markdown."""
     shown = (*app.markdown, *app.caption, *app.warning)
-    return "\n".join(element.value for element in shown).replace("\\", "")
+    texts = [element.value for element in shown] + [each.proto.help for each in app.subheader]
+    return "\n".join(texts).replace("\\", "")
 
 
 def command(app: AppTest) -> str:

@@ -219,7 +219,7 @@ def test_a_cancelled_run_is_said_and_run_again(
     app.button(key="run_again").click()
     run(app)
     assert not [note for note in app.info if "cancelled" in note.value]
-    assert any("as fast as A" in text.value for text in app.markdown)
+    assert any("as fast as A" in heading.proto.help for heading in app.subheader)
 
 
 def test_the_server_computes_what_the_page_shows_first(monkeypatch: pytest.MonkeyPatch):
