@@ -10,7 +10,7 @@ import {
 import { dress, factsOf, fillLegend, markPick, markSpan, rasterOf, titleOf } from "./gantt_draw.js";
 import { markPath } from "./gantt_path.js";
 import { firstAfter, integralOf, mixed } from "./gantt_pixels.js";
-import { arranged, AXIS, coresOf, FLIGHT, slotsOf, STRIP } from "./gantt_rows.js";
+import { arranged, AXIS, coresOf, FLIGHT, slotsOf, spelled, STRIP } from "./gantt_rows.js";
 import { bindSpan, fillPanel } from "./gantt_span.js";
 import { steppedOf, toldAt, toldOf } from "./gantt_told.js";
 import { localWindow, nearestRound, roundAt, withRounds } from "./rounds.js";
@@ -121,6 +121,7 @@ class Gantt {
         sum + cores * run.arrays.overlap_hold.subarray(from, to).reduce((a, b) => a + b, 0)
       ), 0);
       run.overlapShare = shared / Math.max(1, run.cycles * coresOf(run.overlap));
+      run.rows = run.rows.map((row) => ({ ...row, label: spelled(row.label) }));
       run.chain = run.arrays.chain.slice().sort();
       const { under_start: start, under_hold: hold, flight_cycle: cycle, flight_layers: layers } = run.arrays;
       run.under = { start, hold, ranges: [{ from: 0, to: start.length, cores: 1 }] };

@@ -91,10 +91,15 @@ function rowsOf(run, mode, turned) {
   return [overlap, ...(isTooMany ? kindRows(run) : rows).map(own)];
 }
 
+/** The name of an engine or its kind as people write it: `DMA 0` of `dma 0`. */
+export function spelled(name) {
+  return name.replace(/^dma\b/, "DMA");
+}
+
 function kindRows(run) {
   return [...new Set(run.rows.map((row) => row.kind))].map((kind) => {
     const ranges = run.rows.filter((row) => row.kind === kind);
-    return { label: `${kind} x${coresOf(ranges)}`, kind, core: null, ranges, share: coresOf(ranges) };
+    return { label: `${spelled(kind)} x${coresOf(ranges)}`, kind, core: null, ranges, share: coresOf(ranges) };
   });
 }
 

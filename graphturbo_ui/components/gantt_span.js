@@ -2,6 +2,7 @@
 
 import { bytesText, clamp, secondsText } from "./canvas_kit.js";
 import { firstAfter } from "./gantt_pixels.js";
+import { spelled } from "./gantt_rows.js";
 
 /**
  * What a run does in [t0, t1) of its cycles, all drawn rounds counted; an instruction counts by its
@@ -143,7 +144,7 @@ function leftText(runs, found) {
 /** Texts of every line: its name, and what each run did. */
 function panelLines(runs, found) {
   const kinds = [...new Set(found.flatMap(({ busy }) => Object.keys(busy)))].map((kind) => [
-    `${kind} busy`, ...found.map(({ busy }) => (kind in busy ? shareText(busy[kind]) : "–")),
+    `${spelled(kind)} busy`, ...found.map(({ busy }) => (kind in busy ? shareText(busy[kind]) : "–")),
   ]);
   const bytes = runs[0].causes.filter((cause) => (
     found.some((one) => one.bytes[`DRAM ${cause}`] || one.bytes[`GB ${cause}`])

@@ -10,7 +10,7 @@ const MAX_PITCH = 72;
 const LEAST_SHOWN_PITCH = 12; // pixels a rank at which what is shown on request can be read
 const MAX_FIRST_PITCH = 48;
 const MIN_COLUMN = 26;
-const WIDE_COLUMN = 150;
+const WIDE_COLUMN = 190;
 const MAX_COLUMN = 220;
 const TALLEST_BOX = 34;
 

@@ -5,22 +5,17 @@ A legend that Plotly draws has a fixed place in the figure: in a narrow window i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape, unescape
 
 import plotly.graph_objects as go
 
 AXIS_PX = 52
 """Below a figure without a legend: ticks and the title of the axis."""
-STRIPES = "repeating-linear-gradient({turn}, {colour} 0 1.5px, transparent 1.5px 5px)"
-PATTERNS = {
-    "/": (STRIPES.format(turn="135deg", colour="{colour}"),),
-    "\\": (STRIPES.format(turn="45deg", colour="{colour}"),),
-    "-": (STRIPES.format(turn="180deg", colour="{colour}"),),
-    "|": (STRIPES.format(turn="90deg", colour="{colour}"),),
-    ".": ("radial-gradient(circle, {colour} 1.4px, transparent 1.8px) 0 0 / 5px 5px",),
-}
-PATTERNS["x"] = (*PATTERNS["/"], *PATTERNS["\\"])
-"""CSS backgrounds of Plotly's pattern shapes."""
+TURNS: Mapping[str, tuple[int, ...]] = {
+    "/": (135,), "\\": (45,), "-": (180,), "|": (90,), "x": (135, 45),
+}  # fmt: skip
+"""Degrees of the stripes of Plotly's pattern shapes; its other shape here, `.`, is dots."""
 SWATCH = "display:inline-block;width:12px;height:12px;flex:none"
 LINE = "display:inline-block;width:22px;height:0;flex:none"
 ENTRY = "display:inline-flex;align-items:center;gap:6px"
@@ -54,16 +49,25 @@ def _text(name: str) -> str:
 
 def _mark(trace: go.Bar | go.Scatter) -> str:
     """The style of the mark: a filled or patterned square, a line, a disc or a diamond."""
-    if trace.mode == "lines" if trace.type == "scatter" else False:
+    if trace.type == "scatter" and trace.mode == "lines":
         style = {"dash": "dashed", "dot": "dotted"}.get(trace.line.dash, "solid")
         return f"{LINE};border-top:2px {style} {trace.line.color}"
     colour = trace.marker.color
     colour = colour if isinstance(colour, str) else next(iter(colour))
     shape = trace.marker.pattern.shape if trace.type == "bar" else ""
     if shape:
-        layers = ",".join(layer.format(colour=colour) for layer in PATTERNS[shape])
-        return f"{SWATCH};background:{layers};outline:1px solid {colour}"
+        return f"{SWATCH};background:{_pattern(shape, colour)};outline:1px solid {colour}"
     return f"{SWATCH};background:{colour}{_turned(trace)}"
+
+
+def _pattern(shape: str, colour: str) -> str:
+    """The CSS background of a pattern."""
+    if shape not in TURNS:
+        return f"radial-gradient(circle, {colour} 1.4px, transparent 1.8px) 0 0 / 5px 5px"
+    return ",".join(
+        f"repeating-linear-gradient({turn}deg, {colour} 0 1.5px, transparent 1.5px 5px)"
+        for turn in TURNS[shape]
+    )
 
 
 def _turned(trace: go.Bar | go.Scatter) -> str:

@@ -41,8 +41,9 @@ ROOFLINE = (
 STEPS = (
     "Each bar is as long as the run. It begins with the lower bound of the resource that is named "
     "beside it. Then follow what this resource does beyond that, such as tiles that do not fill an "
-    "array, and what it waits for (mean of its engines). Waits for data are hatched. The last move "
-    "counts: data that come from DRAM through GB count as GB's; the critical path goes on."
+    "array, and what it waits for (mean of its engines). Waits for data have a pattern per source. "
+    "The last move counts: data that come from DRAM through GB count as GB's; the critical path "
+    "goes on."
 )
 OTHERWISE = (
     "Between two common ends of sub-graphs, what `graphturbo` would do with the same layers at the "

@@ -16,9 +16,10 @@ export function openView(name) {
   else button.click();
 }
 
-/** @returns {HTMLButtonElement[]} */
 function namesOfViews() {
-  return [...document.querySelectorAll(".st-key-views button")];
+  /** @type {NodeListOf<HTMLButtonElement>} */
+  const buttons = document.querySelectorAll(".st-key-views button");
+  return [...buttons];
 }
 
 function viewOf(button) {
@@ -47,7 +48,8 @@ function scrollWhenThere(selector) {
   let last = "";
   let changed = 0;
   for (const kind of ["wheel", "pointerdown", "keydown", "touchmove"]) {
-    addEventListener(kind, () => left.abort(), { signal: left.signal, passive: true });
+    // In the capture phase: buttons of the page keep these events to themselves.
+    addEventListener(kind, () => left.abort(), { signal: left.signal, passive: true, capture: true });
   }
   const step = () => {
     const now = performance.now();
