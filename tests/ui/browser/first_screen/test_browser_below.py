@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import pytest
 from playwright.sync_api import expect
 
@@ -51,3 +54,36 @@ def test_a_refused_run_leaves_the_pictures_of_the_other_in_sight(visit: AppPage)
         assert foot <= height
     visit.page.get_by_role("button", name="Details").click()
     expect(visit.page.get_by_text("Code TOO_MANY_INSTRUCTIONS")).to_be_visible()
+
+
+TEXTS_OF_CHARTS = """() => [...document.querySelectorAll(".js-plotly-plot")].map((plot) => [
+  [...plot.querySelectorAll("[class$=tick] text, text[class$=title], .annotation-text")]
+    .map((e) => [e.getBoundingClientRect(), e.textContent])
+    .map(([{ left, right, top, bottom }, text]) => [left, right, top, bottom, text]),
+  plot.data.some((trace) => trace.orientation === "h")
+    ? [...plot.querySelectorAll(".trace.bars .point path")]
+      .map((e) => e.getBoundingClientRect()).filter(({ width }) => width > 1)
+      .map(({ height }) => height)
+    : [],
+])"""
+
+
+def is_over(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether two boxes, left, right, top and bottom, lie over one another."""
+    across = min(one[1], other[1]) - max(one[0], other[0])
+    down = min(one[3], other[3]) - max(one[2], other[2])
+    return across > 1 and down > 3  # boxes of texts have room above and below the letters
+
+
+def test_on_a_phone_charts_have_their_texts_apart_and_their_bars_thick(visit: AppPage) -> None:
+    visit.resize(390, 844)
+    screen = Overview(visit)
+    screen.open("?views=Why&views=Memory")
+    expect(visit.page.locator(".js-plotly-plot")).to_have_count(7)
+    found = visit.page.evaluate(TEXTS_OF_CHARTS)
+    assert len(found) == 7
+    for texts, bars in found:
+        over = [(one[4], other[4]) for one, other in combinations(texts, 2) if is_over(one, other)]
+        assert over == []
+        assert [text[4] for text in texts if text[1] > 390 + 1] == []
+        assert all(height >= 10 for height in bars), "bars that lie are as thick as a line of text"
