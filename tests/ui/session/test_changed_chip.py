@@ -93,24 +93,28 @@ COLUMNS, BANDWIDTH, LANES = (
 )  # fmt: skip
 
 
+BOUND = "B is matrix-bound"
+IN_VAIN = "The matrix engines take 50 % of B's critical path, but"
+
+
 @pytest.mark.parametrize(
     ("answers", "tried", "text"),
     [
-        ((None,), [COLUMNS], ""),
-        ((110.0,), [COLUMNS], f": {COLUMNS} make it 1.1× as fast"),
-        ((101.0, None), [COLUMNS, BANDWIDTH], f": {COLUMNS} do not help"),
+        ((None,), [COLUMNS], BOUND),
+        ((110.0,), [COLUMNS], f"{BOUND}: {COLUMNS} make it 1.1× as fast"),
+        ((101.0, None), [COLUMNS, BANDWIDTH], f"{IN_VAIN} {COLUMNS} do not help"),
         (
             (94.0, 105.0),
             [COLUMNS, BANDWIDTH],
-            f": {COLUMNS} do not help; {BANDWIDTH} makes it 1.05× as fast",
+            f"{IN_VAIN} {COLUMNS} do not help; {BANDWIDTH} makes B 1.05× as fast",
         ),
         (
             (100.0, 101.9, 100.0),
             [COLUMNS, BANDWIDTH, LANES],
-            f": neither {COLUMNS} nor {BANDWIDTH} nor {LANES} helps",
+            f"{IN_VAIN} neither {COLUMNS} nor {BANDWIDTH} nor {LANES} helps",
         ),
-        ((STOPPED,), [COLUMNS], ""),
-        ((REFUSED, 110.0), [COLUMNS, BANDWIDTH], f": {BANDWIDTH} makes it 1.1× as fast"),
+        ((STOPPED,), [COLUMNS], BOUND),
+        ((REFUSED, 110.0), [COLUMNS, BANDWIDTH], f"{BOUND}: {BANDWIDTH} makes it 1.1× as fast"),
     ],
 )
 def test_the_next_change_is_tried_where_those_before_it_do_not_help(
@@ -119,7 +123,7 @@ def test_the_next_change_is_tried_where_those_before_it_do_not_help(
     text: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert said(answers, monkeypatch) == (tried, f"B is matrix-bound{text}")
+    assert said(answers, monkeypatch) == (tried, text)
 
 
 @pytest.mark.parametrize(
