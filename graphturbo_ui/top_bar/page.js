@@ -145,13 +145,29 @@ function addressOf(choices, optional) {
   return url.href;
 }
 
-/** Streamlit adds entries to the history as it writes the address of one page: these replace it. */
+/** Whether the address leaves out a choice of the latest run that is no default. */
+function lacksChoices() {
+  const named = new URLSearchParams(window.location.search);
+  return page.choices.some(([key, , isDefault]) => !isDefault && !named.has(key));
+}
+
+/** Name what the latest run says is chosen, once Streamlit is done with the address. */
+function nameSoon() {
+  clearTimeout(page.naming);
+  page.naming = setTimeout(name, ONCE_STREAMLIT_IS_DONE_MS, ...page.latest);
+}
+
+/**
+ * Streamlit adds entries to the history as it writes the address of one page: these replace it. At
+ * the end of a run it takes out the names of boxes that are others now, however long the run was.
+ */
 function addOwnEntriesAlone() {
   page.push = window.history.pushState.bind(window.history);
   window.history.pushState = (state, unused, url) => {
     const isSamePage = new URL(url ?? "", window.location.href).pathname === window.location.pathname;
     if (isSamePage) {
       window.history.replaceState(state, unused, url);
+      if (lacksChoices()) nameSoon();
       return;
     }
     // Of the page that is left it has kept the path, or little more.
@@ -218,10 +234,10 @@ function hasMovedSinceLoad(choices) {
 export default function ({ data, setTriggerValue }) {
   page.seen = [...SEEN, ...data.boxes];
   page.choices = data.choices;
-  clearTimeout(page.naming);
+  page.latest = [data, setTriggerValue];
   const isOtherPage = page.entry && page.entry.pathname !== window.location.pathname;
   if (isOtherPage) enter(data.choices); // a choice may come before the address is named
-  page.naming = setTimeout(name, ONCE_STREAMLIT_IS_DONE_MS, data, setTriggerValue);
+  nameSoon();
   // What scrolls is a stop that shows nothing: keys reach it from everything within it.
   document.querySelector("[data-testid=stMain]")?.setAttribute("tabindex", "-1");
   page.leave = () => setTriggerValue("leave", true);

@@ -49,9 +49,9 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
         safe_text(part, Sink.MARKDOWN, 1000) for part in _said(runs, pending, beside)
     )
     below = of_runs(notes_beside, runs)
-    if b is None:
+    if b is None or a.contract["cluster_batch"] != b.contract["cluster_batch"]:
         st.subheader("Why")
-        st.markdown(f"**{outcome}** {reason}")
+        st.markdown(f"**{outcome}** {reason}")  # with the ratio at equal cluster batches
     else:
         st.subheader("Why", help=outcome)
         st.markdown(reason)

@@ -97,6 +97,15 @@ def test_the_address_keeps_what_streamlit_is_ahead_with(page: Page) -> None:
     assert back(page) == "?other=1&chip=b&present=1"
 
 
+def test_a_name_that_streamlit_takes_out_at_the_end_of_a_long_run_comes_back(page: Page) -> None:
+    """It does so where another box has the choice now: the script has named it long before."""
+    run(page, "b")
+    write(page, "")
+    assert query(page) == "?other=1"
+    page.wait_for_timeout(NAMED_MS)
+    assert query(page) == "?other=1&chip=b"
+
+
 def test_a_page_that_is_left_keeps_its_choices(page: Page) -> None:
     """Streamlit takes most of the address away before it adds the entry of the other page."""
     run(page, "b")
