@@ -170,15 +170,14 @@ class _Comparison:
 
     def _likeliest(self, candidates: Sequence[Rounds], bounds: Mapping[int, int]) -> int:
         """Place of the least closed form; one whose bound is above another's form has no say."""
-        least: tuple[int, int] | None = None
+        least: tuple[float, int] = (inf, 0)
         for place in sorted(bounds, key=lambda at: bounds[at]):
-            if least is not None and bounds[place] > least[0]:
+            if bounds[place] > least[0]:
                 break
             rounds = candidates[place]
             cycles = {size: self._estimate(rounds, size) for size in rounds.semantics}
-            form = round_cycles(rounds.division, cycles), place
-            least = form if least is None else min(least, form)
-        return least[1] if least else 0
+            least = min(least, (round_cycles(rounds.division, cycles), place))
+        return least[1]
 
     def _bound(self, rounds: Rounds) -> int:
         """Lower bound of a candidate's cycles; 0 where none is known."""
@@ -231,13 +230,10 @@ class _Comparison:
         return not known or round_cycles(rounds.division, least) < min(known)[0]
 
     def _first_cycles(self, rounds: Rounds) -> int:
-        """Cycles with the first plans, which the search has simulated; 0 if one is refused."""
+        """Cycles with the first plans, which the search has simulated; 0 if one is not lowered."""
         found = {}
         for size in rounds.semantics:
-            try:
-                cost = self._cache(size).cost(self._first_plan(rounds, size))
-            except (CapacityError, PlanError):
-                return 0
+            cost = self._cache(size).cost(self._first_plan(rounds, size))
             found[size] = self.strategy.compared_cycles(cost) if cost else 0
         return round_cycles(rounds.division, found) if all(found.values()) else 0
 

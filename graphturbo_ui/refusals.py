@@ -58,7 +58,7 @@ def show_refusal(error: GraphTurboError, run: str = "") -> None:
 
 
 def show_refused_run(error: GraphTurboError, run: str) -> None:
-    """The same in one row, so that the pictures of the other run stay in sight.
+    """The same in one row, below which the pictures of the other run are in sight.
 
     What is wrong and the buttons come first; where it is and what else helps stand in a popover.
     """

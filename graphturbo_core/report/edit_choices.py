@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.graph_rows import GraphNodeRow
+from graphturbo_core.report.sample_noun import sample_noun
 
 MAX_PIECES = 4096
 """Most pieces that are proposed: the limit of a plan file (`max_pieces`)."""
@@ -17,14 +19,15 @@ class EditChoices:
     """Possible edits of one sub-graph.
 
     `layers`: its layers in order, each with its ops. `neighbours`: the sub-graphs that it shares
-    tensors with, each with its ops. `extents`: sizes of its last result by axis. `axis`: -1 where
-    it is not split. `along`: text of all split axes, from the report.
+    tensors with, each with its ops. `extents`: sizes of its last result by axis, `axis_names`:
+    what these axes are called. `axis`: -1 where it is not split. `along`: text of all split axes.
     """
 
     name: str
     layers: Mapping[str, tuple[str, ...]]
     neighbours: Mapping[str, tuple[str, ...]]
     extents: tuple[int, ...]
+    axis_names: tuple[str, ...]
     axis: int
     pieces: int
     along: str
@@ -57,6 +60,8 @@ def edit_choices(report: Report, group: int) -> EditChoices:
         name = names[node["layer"]]
         layers[name] = (*layers.get(name, ()), node["op"])
     neighbours = sorted(_neighbours(report, group))
+    extents = _extents(inside[-1])
+    axis_names = AxisNames(report, sample_noun(report))
     return EditChoices(
         name=groups[group]["name"],
         layers=layers,
@@ -64,10 +69,11 @@ def edit_choices(report: Report, group: int) -> EditChoices:
             groups[other]["name"]: tuple(node["op"] for node in nodes if node["group"] == other)
             for other in neighbours
         },
-        extents=_extents(inside[-1]),
+        extents=extents,
+        axis_names=tuple(axis_names.of_result(len(extents), group)),
         axis=groups[group]["split_axis"],
         pieces=groups[group]["pieces"],
-        along=groups[group]["along"],
+        along=axis_names.along(groups[group], group),
     )
 
 

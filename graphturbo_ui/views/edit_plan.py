@@ -95,7 +95,7 @@ def _one(key: str, report: Report, found: EditChoices, names: Mapping[str, str])
 def _split_text(found: EditChoices) -> str:
     if found.axis < 0:
         return "not split"
-    return f"{counted(found.pieces, 'piece')} along {found.along}"
+    return f"{counted(found.pieces, 'piece')} along {found.along or found.axis_names[found.axis]}"
 
 
 def _title(name: str) -> str:
@@ -140,9 +140,9 @@ def _force(key: str, parts: Mapping[str, Sequence[str]], taken: frozenset[str]) 
 def _split(key: str, found: EditChoices, taken: frozenset[str]) -> None:
     axes = list(range(len(found.extents)))
     axis = st.selectbox(
-        "Split along axis", axes, index=max(found.axis, 0) if axes else None,
+        "Split along", axes, index=max(found.axis, 0) if axes else None,
         key=f"axis_{key}_{found.name}", disabled=not axes,
-        format_func=lambda at: f"{at} (size {found.extents[at]})",
+        format_func=lambda at: f"{found.axis_names[at]} (size {found.extents[at]})",
     )  # fmt: skip
     counts = found.piece_counts(-1 if axis is None else axis)
     pieces = st.selectbox(

@@ -18,8 +18,9 @@ EDGES = ((-1, 0), (0, 1), (1, 2), (2, 3), (1, 3), (3, 4))
 
 def chain(groups: tuple[int, ...] = GROUP) -> Report:
     shapes = ([[8, 4]], [[8, 4]], [[8, 6]], [[8, 4], [8, 6]], [[8, 1]])
-    keys = ("index", "op", "layer", "group", "output_shapes")
-    values = zip(range(5), [f"op{i}" for i in range(5)], LAYER, groups, shapes, strict=True)
+    keys = ("index", "op", "op_type", "layer", "group", "output_shapes")
+    ops, types = [f"op{i}" for i in range(5)], ["Conv", "Relu", "Gemm", "Add", "MaxPool"]
+    values = zip(range(5), ops, types, LAYER, groups, shapes, strict=True)
     nodes = tuple(dict(zip(keys, row, strict=True)) for row in values)
     axes = {0: (0, 2), 1: (1, 3), 2: (-1, 1)}
     rows = tuple(
@@ -33,7 +34,7 @@ def chain(groups: tuple[int, ...] = GROUP) -> Report:
     )
     tables = {
         "graph_nodes": nodes,
-        "graph_edges": tuple({"source": s, "target": t} for s, t in EDGES),
+        "graph_edges": tuple({"source": s, "target": t, "tensor": f"t{s}"} for s, t in EDGES),
         "groups": rows,
         "layers": tuple({"name": f"layer{i}"} for i in range(3)),
     }
@@ -51,7 +52,8 @@ def test_a_group_in_the_middle_has_two_neighbours():
     assert found.name == "g2"
     assert found.layers == {"layer1": ("op2", "op3")}
     assert found.neighbours == {"g1": ("op0", "op1"), "g3": ("op4",)}
-    assert (found.extents, found.axis, found.pieces, found.along) == ((8, 6), 1, 3, "axis 1")
+    assert (found.extents, found.axis, found.pieces, found.along) == ((8, 6), 1, 3, "features")
+    assert found.axis_names == ("samples", "features")
 
 
 def test_only_divisors_of_an_axis_can_be_its_pieces():

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.report.canvases.canvas import Show
+from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.overview.hues import layers_of_groups
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.group_rows import GroupRow
 from graphturbo_core.report.rows.split_rows import SplitRow
+from graphturbo_core.report.sample_noun import sample_noun
 
 Shape = list[int]
 _ByAxis = Mapping[int, SplitRow]
@@ -22,11 +24,15 @@ def capacity_bytes(report: Report) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is read once: rows by part, number and axis; the shape of each layer's last result."""
+    """What is read once: rows by part, number and axis; the shape of each layer's last result.
+
+    `axis_names`: of each sub-graph's results.
+    """
 
     report: Report
     rows: Mapping[tuple[str, int], _ByAxis]
     shapes: Mapping[int, Shape]
+    axis_names: AxisNames
     show: Show
 
 
@@ -34,7 +40,8 @@ def split_picture(report: Report, hue_of: Sequence[int], show: Show) -> dict[str
     """Sub-graphs in order, equivalent ones once; None where the run has no Algorithm 1."""
     if not report.tables["splits"]:
         return None
-    known = _Known(report, _rows(report), _shapes(report), show)
+    axis_names = AxisNames(report, sample_noun(report))
+    known = _Known(report, _rows(report), _shapes(report), axis_names, show)
     members = layers_of_groups(report)
     found: dict[object, dict[str, object]] = {}
     groups: dict[object, list[int]] = {}
@@ -70,11 +77,13 @@ def _part(known: _Known, group: GroupRow, layers: Sequence[int]) -> dict[str, ob
     """One sub-graph: its cut, and that of each of its layers alone along the same axis."""
     axis = group["split_axis"]
     row = known.rows.get(("sub-graph", group["index"]), {}).get(axis)
+    shape = known.shapes.get(layers[-1], []) if layers else []
     return {
         "name": known.show(group["name"]),
         "axis": axis,
-        "along": group["along"],
-        "shape": known.shapes.get(layers[-1], []) if layers else [],
+        "along": known.axis_names.along(group, group["index"]),
+        "shape": shape,
+        "axis_names": known.axis_names.of_result(len(shape), group["index"]),
         "pieces": row["pieces"] if row and row["pieces"] else 1,
         "final_pieces": group["pieces"],
         "whole_bytes": group["peak_bytes"],

@@ -27,13 +27,24 @@ class AxisNames:
         """Name and parts of each axis that a row of a sub-graph is split along."""
         found: list[tuple[str, str]] = re.findall(r"(\d+)(?: in (\d+))?", str(row["along"]))
         pieces = int(str(row["pieces"]))
-        cuts = [(self._name(int(axis), group), int(parts or pieces)) for axis, parts in found]
+        rank = self._ranks.get(group, 0)
+        cuts = [(self._name(int(axis), rank, group), int(parts or pieces)) for axis, parts in found]
         return [(name, parts) for name, parts in cuts if parts > 1]
 
-    def _name(self, axis: int, group: int) -> str:
+    def along(self, row: Mapping[str, object], group: int) -> str:
+        """`images`, or `images (4) and rows (2)`: the axes that a row is split along."""
+        cuts = self.cuts(row, group)
+        if len(cuts) == 1:
+            return cuts[0][0]
+        return " and ".join(f"{name} ({parts})" for name, parts in cuts)
+
+    def of_result(self, rank: int, group: int) -> list[str]:
+        """Names of all axes of a result of a sub-graph that has `rank` axes."""
+        return [self._name(axis, rank, group) for axis in range(rank)]
+
+    def _name(self, axis: int, rank: int, group: int) -> str:
         if axis == 0:
             return f"{self._noun}s"
         is_with_convolution = group in self._with_convolution
-        rank = self._ranks.get(group, 0)
         name = self._layout.name(axis, rank, is_with_convolution=is_with_convolution)
         return name or f"axis {axis}"

@@ -4,7 +4,7 @@ import { hueFill, hueInk } from "../overview/draw.js";
 import { countText } from "../overview/words.js";
 import { changedCores, divisionOf, squaresIn } from "./bindings.js";
 import { kernelText, pieceOf } from "./order_steps.js";
-import { axisName, windowAround } from "./splits.js";
+import { windowAround } from "./splits.js";
 
 const HUES = 5;
 const KERNELS = 240; // in the row of kernels at once
@@ -41,7 +41,7 @@ export const bindPanel = {
     const left = isNarrow ? 0 : Math.min(400, width * 0.4);
     const at = drawTensors(pen, scene, run, sheet, step, { width: isNarrow ? width : left - 26, hue });
     const top = isNarrow ? TOP + at + 12 : TOP;
-    const cores = drawCores(pen, scene, division, { x: left, top, width: width - left - 4, hue, changed: new Set(changed), axes: row[5] });
+    const cores = drawCores(pen, scene, division, { x: left, top, width: width - left - 4, hue, changed: new Set(changed), names: run.bind.axis_names[row[5]] });
     return {
       height: Math.max(top + cores.foot + 12, TOP + at),
       scene: { kernel, cores: cores.count, grid: division.grid, changed, tensor: row[0] },
@@ -89,14 +89,14 @@ function drawTensors(pen, scene, run, sheet, step, { width, hue }) {
   const range = end - first < sheet.length ? `, ${first + 1} to ${end} of ${sheet.length}` : "";
   pen.text(0, TOP, `Tensors in order of production${range}`);
   const memory = 16 + Math.max(pen.width("memory"), ...sheet.map((own) => pen.width(own[4] || "loop nest", 12.5, 600)));
-  sheet.slice(first, end).forEach(([tensor, op, text, axes, scope, rank], n) => {
+  sheet.slice(first, end).forEach(([tensor, op, text, axes, scope, named], n) => {
     const y = TOP + 10 + n * ROW;
     const isOwn = first + n === step;
     const group = pen.group("tensor");
     group.parent.dataset.step = first + n;
     group.rect(0, y, width, ROW - 2, isOwn ? "var(--track)" : "transparent", { rx: 4 });
     if (isOwn) group.rect(0, y, 4, ROW - 2, hueFill(hue, HUES), { rx: 2 });
-    const cuts = cutsText(scene, divisionOf(run.bind.texts[text], axes), rank, "short");
+    const cuts = cutsText(divisionOf(run.bind.texts[text], axes), run.bind.axis_names[named], "short");
     const used = Math.max(94, pen.width(cuts, 12.5) + 8) + memory;
     group.text(width - memory, y + 15.5, cuts, { anchor: "end" });
     group.text(width - 6, y + 15.5, scope || "loop nest", { anchor: "end", fill: "var(--ink)", weight: scope ? 600 : 400 });
@@ -107,16 +107,21 @@ function drawTensors(pen, scene, run, sheet, step, { width, hue }) {
   return 26 + (end - first) * ROW;
 }
 
+/** Of an axis of a result; tensors within a loop nest may have more axes than it. */
+function nameOf(names, axis) {
+  return names[axis] ?? `axis ${axis}`;
+}
+
 /** `images × 8`, `rows × 2, columns × 4`; `whole` where nothing is cut. */
-function cutsText(scene, { cuts, isShared }, rank, length) {
+function cutsText({ cuts, isShared }, names, length) {
   if (isShared) return length === "short" ? "shared engine" : "computed by an engine that the cores share";
   if (!cuts.length) return length === "short" ? "one core" : "not divided: one core";
-  const words = cuts.map(({ axis, parts }) => `${axisName(axis, rank, scene.noun)} × ${parts}`);
-  return length === "short" && words.length > 1 ? cuts.map(({ axis, parts }) => `${axisName(axis, rank, scene.noun).slice(0, 7)} × ${parts}`).join(", ") : words.join(", ");
+  const most = length === "short" && cuts.length > 1 ? 7 : Infinity;
+  return cuts.map(({ axis, parts }) => `${nameOf(names, axis).slice(0, most)} × ${parts}`).join(", ");
 }
 
 /** Cores as squares; the number of those that compute a part, and the foot of all. */
-function drawCores(pen, scene, division, { x, top, width, hue, changed, axes }) {
+function drawCores(pen, scene, division, { x, top, width, hue, changed, names }) {
   const count = scene.cores;
   pen.text(x, top, "Cores, each with its part of the tensor (not to scale)");
   const { columns, side } = squaresIn(count, width, ROOM, MOST_SIDE);
@@ -125,13 +130,13 @@ function drawCores(pen, scene, division, { x, top, width, hue, changed, axes }) 
   const gap = side > 40 ? 8 : side > 12 ? 2 : 1;
   for (let core = 0; core < count; core += 1) {
     const at = { x: x + (core % columns) * side, y: top + 12 + Math.floor(core / columns) * side, side: side - gap };
-    drawCore(pen, scene, division, { core, at, cells: of.get(core) ?? [], hue, isChanged: changed.has(core), axes });
+    drawCore(pen, scene, division, { core, at, cells: of.get(core) ?? [], hue, isChanged: changed.has(core), names });
   }
   if (division.isShared) pen.text(x, top + 30 + Math.ceil(count / columns) * side, "No core: an engine that the cores share computes it.", { fill: "var(--ink)", weight: 600 });
   return { count: [...of.keys()].filter((core) => core >= 0).length, foot: Math.ceil(count / columns) * side + (division.isShared ? 34 : 12) };
 }
 
-function drawCore(pen, scene, division, { core, at, cells, hue, isChanged, axes }) {
+function drawCore(pen, scene, division, { core, at, cells, hue, isChanged, names }) {
   const { x, y, side } = at;
   const fill = hueFill(hue, HUES);
   const hasWords = side >= WORDS_SIDE;
@@ -149,19 +154,20 @@ function drawCore(pen, scene, division, { core, at, cells, hue, isChanged, axes 
   }
   if (!hasWords) return;
   const words = cells.length
-    ? division.cuts.length ? division.cuts.slice(0, 2).map(({ axis, parts }) => partText(division, cells[0], axis, parts, scene, axes)) : ["all of it"]
+    ? division.cuts.length ? division.cuts.slice(0, 2).map(({ axis, parts }) => partText(division, cells[0], axis, parts, names)) : ["all of it"]
     : ["no part"];
   words.forEach((text, n) => pen.text(x + 8, y + side - 7 - 15 * (words.length - 1 - n), pen.fit([text], side - 12, 12), { size: 12 }));
 }
 
 /** `images 3 of 8`. */
-function partText(division, cell, axis, parts, scene, axes) {
+function partText(division, cell, axis, parts, names) {
   const place = division.grid.flatMap((count, at) => (count > 1 ? [at] : []))[division.cuts.findIndex((cut) => cut.axis === axis)];
-  return `${axisName(axis, axes, scene.noun)} ${cell.at[place] + 1} of ${parts}`;
+  return `${nameOf(names, axis)} ${cell.at[place] + 1} of ${parts}`;
 }
 
 function told(scene, run, { row, division, kernel, changed, before }) {
-  const [tensor, op, text, , scope, rank] = row;
+  const [tensor, op, text, , scope, named] = row;
+  const divided = cutsText(division, run.bind.axis_names[named], "long");
   const cores = new Set(division.cells.map(({ core }) => core).filter((core) => core >= 0)).size;
   const moved = !before
     ? "The first tensor of the kernel."
@@ -172,13 +178,13 @@ function told(scene, run, { row, division, kernel, changed, before }) {
     ["Kernel", kernelText(run, run.bind.kernels[kernel]), "strong"],
     ["Op", op],
     ["Tensor", tensor, "plain"],
-    ["Divided along", cutsText(scene, division, rank, "long")],
+    ["Divided along", divided],
     ["Cores", `${cores.toLocaleString("en-US")} of ${scene.cores.toLocaleString("en-US")}`],
     ["Memory", scope || "nothing: used up inside its loop nest", scope ? "" : "plain"],
     ["Against the tensor before", moved, "plain"],
     ["As a nested list", list.length > 90 ? `${list.slice(0, 88)}…` : list, "plain"],
   ];
   if (run.bind.left_out) facts.push(["Not drawn", `${countText(run.bind.left_out, "kernel")} after these; the table has more.`, "plain"]);
-  return { facts, said: `${op}: ${cutsText(scene, division, rank, "long")}, ${cores} cores. ${moved}` };
+  return { facts, said: `${op}: ${divided}, ${cores} cores. ${moved}` };
 }
 

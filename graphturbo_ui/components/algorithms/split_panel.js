@@ -3,7 +3,7 @@
 import { shorterNames, titleOf } from "../group_names.js";
 import { hueFill, hueInk, hueText } from "../overview/draw.js";
 import { countText, sizeText } from "../overview/words.js";
-import { axisName, cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "./splits.js";
+import { cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "./splits.js";
 
 const BANDS = 9; // sub-graphs at once
 const LAYERS = 14; // layers at once
@@ -203,7 +203,7 @@ function drawAxis(pen, { x, y, most, capacity, scale }) {
 function drawHeads(pen, scene, parts, x, range) {
   const named = (part) => {
     const { axis, size } = rectangleOf(part).down;
-    return size > 1 ? axisName(axis, part.shape.length, scene.noun) : "";
+    return size > 1 ? part.axis_names[axis] : "";
   };
   const down = [...new Set(parts.map(named).filter(Boolean))];
   const words = [`${scene.noun}s`, ...(down.length > 1 ? ["split axis"] : down)];
@@ -213,7 +213,7 @@ function drawHeads(pen, scene, parts, x, range) {
 
 function told(scene, run, part, shown) {
   const { layers, most } = forcedBy(part);
-  const axis = axisName(part.axis, part.shape.length, scene.noun);
+  const axis = part.axis_names[part.axis];
   const forced = layers.length
     ? `Layer ${layers[0] + 1} needs ${countText(part.pieces, "piece")} alone${layers.length > 1 ? `; so ${layers.length > 2 ? "do" : "does"} ${countText(layers.length - 1, "other")}` : ""}.`
     : part.pieces > 1
@@ -229,7 +229,7 @@ function told(scene, run, part, shown) {
     ["What forces the count", forced, "plain"],
   ];
   if (part.final_pieces !== part.pieces) {
-    facts.push(["Afterwards", `It runs in ${countText(part.final_pieces, "piece")}${part.along ? `, ${part.along}` : ""}: later rules cut it further.`, "plain"]);
+    facts.push(["Afterwards", `It runs in ${countText(part.final_pieces, "piece")}${part.along ? ` along ${part.along}` : ""}: later rules cut it further.`, "plain"]);
   }
   if (part.layers.length > shown) facts.push(["Layers", `The ${shown} of ${part.layers.length} with most bytes are drawn.`, "plain"]);
   const said = `${namesOf(run, part)}: ${part.pieces} pieces, ${sizeText(part.whole_bytes)} whole, ${sizeText(part.piece_bytes)} a piece. ${forced}`;

@@ -1,13 +1,4 @@
-// Algorithm 1 as numbers: axes by name, cuts of a rectangle, the layer that needs most pieces.
-
-const IMAGE_AXES = ["", "channels", "rows", "columns"];
-
-/** What an axis is called: the first counts samples, pictures have channels, rows and columns. */
-export function axisName(axis, axes, noun) {
-  if (axis === 0) return `${noun}s`;
-  const isPicture = axes === 4 && noun === "image"; // others may have heads of attention there
-  return (isPicture && IMAGE_AXES[axis]) || `axis ${axis}`;
-}
+// Algorithm 1 as numbers: cuts of a rectangle, the layer that needs most pieces.
 
 /** The two axes of a sub-graph's rectangle: samples across, and down the split axis or the rows. */
 export function rectangleOf({ shape, axis }) {

@@ -1,9 +1,11 @@
-// The inspector stays in sight while the views below are read: at the foot of the window, in one line.
+// The inspector is always in sight: where its place is not, it lies at the foot of the window, in one line.
 
 const BAR = 56; // pixels of the page's bar, which covers what is scrolled below it
+const SLACK = 4; // pixels of the place that may lie below the window
 
 /**
- * Dock `inspector` while its `place` is scrolled away above; `changed()` after it moved.
+ * Dock `inspector` while its `place` is scrolled away above, or ends below the window; `changed()`
+ * after it moved.
  *
  * `position: sticky` cannot do it: the first screen ends where the inspector does.
  */
@@ -11,17 +13,19 @@ export function dockInspector(place, inspector, changed) {
   const own = Number.parseFloat(getComputedStyle(place).getPropertyValue("--top-bar"));
   const bar = Number.isNaN(own) ? BAR : own; // a saved page has none
   const put = (isDocked) => {
-    const { left, width } = place.getBoundingClientRect();
+    const { left, width, height } = place.getBoundingClientRect();
     inspector.style.left = isDocked ? `${left}px` : "";
     inspector.style.width = isDocked ? `${width}px` : "";
     const isOther = inspector.classList.contains("docked") !== isDocked;
+    if (isOther) place.style.minHeight = isDocked ? `${height}px` : ""; // so that nothing moves up
     inspector.classList.toggle("docked", isDocked);
     if (isOther) changed();
   };
   const watch = new IntersectionObserver(([...entries]) => {
-    const { isIntersecting, boundingClientRect: box } = entries.at(-1);
-    put(!isIntersecting && box.height > 0 && box.bottom <= bar + 1);
-  }, { rootMargin: `-${bar}px 0px 0px 0px` });
+    const { boundingClientRect: box } = entries.at(-1);
+    const isBelow = box.bottom > globalThis.innerHeight + SLACK;
+    put(box.height > 0 && (isBelow || box.bottom <= bar + 1));
+  }, { rootMargin: `-${bar}px 0px 0px 0px`, threshold: [0, 0.5, 1] });
   watch.observe(place);
   new ResizeObserver(() => {
     if (inspector.classList.contains("docked")) put(true);

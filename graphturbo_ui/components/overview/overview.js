@@ -10,6 +10,7 @@ import { firstChoice, firstLens, firstOpen } from "./lens_words.js";
 import { LayersPanel } from "./layers_panel.js";
 import { drawRace } from "./race.js";
 import { readScene } from "./runs.js";
+import { bindPrinting } from "./printing.js";
 import { Player, layersBegunAt, startedAt, runningAt } from "./play.js";
 import { TimePanel } from "./time_panel.js";
 import { bindTimePointer } from "./time_pointer.js";
@@ -26,6 +27,7 @@ class Overview {
     this.layers = new LayersPanel(this.parts.layers);
     this.time = new TimePanel(this.parts.bars, this.parts.time);
     this.state = { layer: null, group: null, hue: null, pin: {}, time: null, lens: null, open: new Set([0]) };
+    this.isPrinted = false;
     this.trigger = null; // hands a button to the app; a saved page has none
     this.player = new Player(() => this.longest(), (time) => this.playTo(time), () => this.showPlay());
     this.bind();
@@ -64,7 +66,7 @@ class Overview {
   draw() {
     const { root, parts, scene, state } = this;
     const style = getComputedStyle(root);
-    root.dataset.theme = themeOf(style);
+    root.dataset.theme = this.isPrinted ? "light" : themeOf(style);
     root.dataset.mode = scene.is_presenting ? "present" : "work";
     const k = Number.parseFloat(getComputedStyle(root).getPropertyValue("--k")) || 1;
     const font = getComputedStyle(root).fontFamily;
@@ -269,6 +271,7 @@ class Overview {
     };
     bindKeys(root, (name, event) => this.key(name, event));
     dockInspector(parts.inspector.parentElement, parts.inspector, () => this.scene && this.overlays());
+    bindPrinting(this, parts.inspector);
     follow("selected", root, () => {
       if (!this.scene) return;
       this.readSelection();

@@ -19,6 +19,7 @@ from graphturbo_core.report.algorithms.merges import merge_picture
 from graphturbo_core.report.algorithms.orders import gb_curve, order_picture
 from graphturbo_core.report.algorithms.splits import split_picture
 from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.run_rows import decision_rows, piece_counts
 from tests.report.overview.reports import report_of
@@ -168,6 +169,23 @@ def test_bindings_of_every_kernel() -> None:
     ]
     keys = ("kernel", "tensor", "op", "binding", "axes", "scope")
     assert rows == [tuple(row[key] for key in keys) for row in report.tables["bindings"]]
+
+
+def test_axes_of_both_pictures_are_called_as_on_the_first_screen() -> None:
+    report = report_of(COARSE)
+    names = AxisNames(report, "image")
+    drawn = picture(split_picture, report, [0] * len(report.tables["groups"]))
+    for part in drawn["parts"]:
+        for group in part["groups"]:
+            assert part["axis_names"] == names.of_result(len(part["shape"]), group)
+            assert part["along"] == names.along(report.tables["groups"][group], group)
+    bound = picture(bind_picture, report)
+    nodes = {node["op"]: node for node in report.tables["graph_nodes"]}
+    for sheet in bound["sheets"]:
+        for _, op, *_, named, _ in sheet:
+            (shape,) = nodes[op]["output_shapes"]
+            assert bound["axis_names"][named] == names.of_result(len(shape), nodes[op]["group"])
+    assert ["images", "channels", "rows", "columns"] in bound["axis_names"]
 
 
 def test_two_runs_have_what_they_have_and_say_what_not() -> None:

@@ -16,13 +16,18 @@ CONV, MATMUL, SOFTMAX = ("Conv", PICTURE), ("MatMul", SEQUENCE), ("Softmax", HEA
 
 def named(along: str, *ops: tuple[str, list[int]], noun: str = "image") -> list[tuple[str, int]]:
     """Cuts of the last of these ops, each a sub-graph of its own."""
+    return made_names(*ops, noun=noun).cuts({"along": along, "pieces": 8}, len(ops) - 1)
+
+
+def made_names(*ops: tuple[str, list[int]], noun: str = "image") -> AxisNames:
+    """Names of the axes of these ops, each a sub-graph of its own."""
     report = made_report([[0]])
     nodes = tuple(
         {"group": n, "op_type": kind, "output_shapes": [shape]}
         for n, (kind, shape) in enumerate(ops)
     )
     found = replace(report, tables={**report.tables, "graph_nodes": nodes})
-    return AxisNames(found, noun).cuts({"along": along, "pieces": 8}, len(ops) - 1)
+    return AxisNames(found, noun)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +59,18 @@ def test_an_axis_has_a_name_where_the_shape_is_sure(
     ops: list[tuple[str, list[int]]], names: list[str]
 ) -> None:
     assert [named(f"axis {n}", *ops) for n in range(len(names))] == [[(own, 8)] for own in names]
+
+
+def test_axes_of_a_result_and_of_a_split_in_words() -> None:
+    found = made_names(CONV)
+    assert found.of_result(4, 0) == ["images", "channels", "rows", "columns"]
+    assert found.of_result(3, 0) == ["images", "axis 1", "axis 2"]
+    assert found.of_result(0, 0) == []
+    assert found.along({"along": "axis 2", "pieces": 8}, 0) == "rows"
+    assert found.along({"along": "axes 0 in 4 and 2 in 2", "pieces": 8}, 0) == (
+        "images (4) and rows (2)"
+    )
+    assert found.along({"along": "", "pieces": 1}, 0) == ""
 
 
 def test_several_axes_have_their_parts() -> None:

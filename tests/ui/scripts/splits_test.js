@@ -1,17 +1,12 @@
-// Panel 1 as numbers: axes, cuts, the layer that forces the count, what is in sight.
+// Panel 1 as numbers: cuts, the layer that forces the count, what is in sight.
 
-import { axisName, cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "../../../graphturbo_ui/components/algorithms/splits.js";
+import { cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "../../../graphturbo_ui/components/algorithms/splits.js";
 import { equal, holds, near, outcomes } from "./check.js";
 
 const layer = (number, pieces, whole_bytes) => ({ layer: number, pieces, whole_bytes });
 
 export default function () {
   return outcomes({
-    "axes have names where the shape says what they are": () => {
-      equal([0, 1, 2, 3].map((axis) => axisName(axis, 4, "image")), ["images", "channels", "rows", "columns"]);
-      equal([0, 1, 2].map((axis) => axisName(axis, 3, "sample")), ["samples", "axis 1", "axis 2"]);
-      equal(axisName(1, 4, "sample"), "axis 1");
-    },
     "a rectangle is samples by rows, or by the axis that is split": () => {
       equal(rectangleOf({ shape: [16, 64, 56, 55], axis: 0 }), { across: { axis: 0, size: 16, isCut: true }, down: { axis: 2, size: 56, isCut: false } });
       equal(rectangleOf({ shape: [1, 64, 56, 55], axis: 3 }).down, { axis: 3, size: 55, isCut: true });

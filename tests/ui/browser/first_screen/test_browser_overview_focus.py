@@ -274,10 +274,28 @@ def test_the_inspector_is_in_sight_below_the_first_screen(screen: Overview) -> N
     box = inspector.bounding_box()
     assert box
     assert box["height"] > 60
-    screen.size(390, 844)
-    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 3000)")
-    expect(inspector).not_to_be_in_viewport()
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (800, 900), (1280, 600)])
+def test_the_inspector_is_in_sight_in_windows_that_are_narrow_or_low(
+    screen: Overview, width: int, height: int
+) -> None:
+    screen.size(width, height)
+    inspector = screen.page.locator(".overview .inspector")
+    screen.wait("root.querySelector('.docked')")
+    for place in (0, 3000):
+        screen.page.evaluate(f"document.querySelector('[data-testid=stMain]').scrollTo(0, {place})")
+        expect(inspector).to_be_in_viewport(ratio=1)
+        box = inspector.bounding_box()
+        assert box
+        assert (box["width"], box["y"] + box["height"]) == (width, height)
+        assert box["height"] <= 52
+        assert screen.cut == []
+    screen.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    foot = screen.run("return view.parts.inspector.parentElement.getBoundingClientRect().height")
+    assert foot >= box["height"], "its own place is left as it was"
     screen.size(1440, 900)
+    screen.wait("!root.querySelector('.docked')")
 
 
 def test_the_plan_can_be_edited_before_anything_is_chosen(screen: Overview) -> None:

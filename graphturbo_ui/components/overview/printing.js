@@ -1,0 +1,59 @@
+// On paper the first screen has one size and light colours. It is laid out for them before the
+// browser lays out the paper: what is drawn to measure would stand elsewhere otherwise.
+
+const PAPER = { width: 1280, height: 860 }; // pixels; overview.css scales them to the paper
+const PAGE = 985; // pixels of a page across: Letter or A4, landscape
+
+/**
+ * Draw `view` for the paper while the page is printed.
+ *
+ * @param {{ root: HTMLElement, scene: object, isPrinted: boolean, draw(): void }} view
+ * @param {HTMLElement} inspector
+ */
+export function bindPrinting(view, inspector) {
+  const { root } = view;
+  const place = inspector.parentElement;
+  let before = null;
+  globalThis.addEventListener("beforeprint", () => {
+    if (!root.isConnected || !view.scene) return;
+    markPage(root.dataset.theme);
+    setScreenRules(root, "not all");
+    before = { isDocked: inspector.classList.contains("docked"), own: inspector.style.cssText, place: place.style.cssText };
+    inspector.classList.remove("docked");
+    inspector.style.cssText = place.style.cssText = "";
+    Object.assign(root.style, { width: `${PAPER.width}px`, height: `${PAPER.height}px` });
+    view.isPrinted = true;
+    view.draw();
+  });
+  globalThis.addEventListener("afterprint", () => {
+    if (!view.isPrinted) return;
+    markPage(null);
+    setScreenRules(root, "");
+    inspector.classList.toggle("docked", before.isDocked);
+    inspector.style.cssText = before.own;
+    place.style.cssText = before.place;
+    Object.assign(root.style, { width: "", height: "" });
+    view.isPrinted = false;
+    view.draw();
+  });
+}
+
+/** What page.css asks of the page: the theme that is printed, and how much smaller it is on paper. */
+function markPage(theme) {
+  const page = document.documentElement;
+  if (theme) page.dataset.printed = theme;
+  else delete page.dataset.printed;
+  page.style.setProperty("--on-paper", theme ? String(Math.min(1, PAGE / globalThis.innerWidth)) : "");
+}
+
+/** Switch the rules for windows of other sizes off, or, by an empty text, on again. */
+function setScreenRules(root, text) {
+  const from = root.getRootNode();
+  for (const sheet of [...from.styleSheets, ...(from.adoptedStyleSheets ?? [])]) {
+    for (const rule of sheet.cssRules) {
+      if (!(rule instanceof CSSMediaRule)) continue;
+      rule.own ??= rule.media.mediaText;
+      if (rule.own.startsWith("screen")) rule.media.mediaText = text || rule.own;
+    }
+  }
+}
