@@ -27,7 +27,7 @@ from graphturbo_ui.what_if.point_desk import let_go
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
 LISTED = 2
 """So many notes on the link are a list."""
-NOT_HAD = "Parts of this link cannot be had:"
+NOT_HAD = "Some parts of this link are not available:"
 
 
 def begin(pages: Sequence[StreamlitPage]) -> bool:

@@ -8,6 +8,7 @@ const TARGETS = {
 TARGETS.yml = TARGETS.yaml;
 const COMPARED = { box: "compare_open_box", input: "compare_file" };
 const OF_PLAN = /^strategy:/m; // a chip's profile has no such key
+const OF_UPLOAD = / \([0-9a-f]{16}\)$/; // a file's name with the digest of its bytes
 const HEAD_BYTES = 4096;
 const PATIENCE_MS = 5000;
 const NOTICE_MS = 4000;
@@ -231,8 +232,20 @@ function hasMovedSinceLoad(choices) {
   return hadEntriesAhead && isNamedOtherwise(choices);
 }
 
+/** Shut the popover of a file that has become the choice: it would cover what is said of the run. */
+function shutAfterUpload(before, now) {
+  const [old, own] = [valuesOf(before), valuesOf(now)];
+  for (const key of ["model", "chip"]) {
+    if (!old.has(key) || old.get(key) === own.get(key) || !OF_UPLOAD.test(own.get(key))) continue;
+    /** @type {HTMLButtonElement | null} */
+    const button = document.querySelector(`.st-key-bar_${key} button[aria-expanded=true]`);
+    button?.click();
+  }
+}
+
 export default function ({ data, setTriggerValue }) {
   page.seen = [...SEEN, ...data.boxes];
+  if (page.choices) shutAfterUpload(page.choices, data.choices);
   page.choices = data.choices;
   page.latest = [data, setTriggerValue];
   const isOtherPage = page.entry && page.entry.pathname !== window.location.pathname;

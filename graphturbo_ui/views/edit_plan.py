@@ -33,7 +33,10 @@ MAX_MERGED = 1000
 """Sub-graphs that one edit merges: a plan file takes no more members."""
 
 
-NOTHING_CHOSEN = "Nothing is selected: click a sub-graph on the first screen or in the graph."
+NOTHING_CHOSEN = (
+    "No sub-graph is selected: click one on the first screen or in the graph, or press Edit plan "
+    "in the line at the foot of the window."
+)
 HOW = (
     "Select a sub-graph of a run that merges and splits: what can be changed at it appears here. "
     "Below it stand the edits made so far; they count from the next run on."

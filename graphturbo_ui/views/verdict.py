@@ -7,10 +7,10 @@ from functools import partial
 
 import streamlit as st
 
-from graphturbo_core.report.overview.group_names import words_of
+from graphturbo_core.report.overview.group_names import in_words, words_of
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.kept_replays import state_text
-from graphturbo_core.report.verdict.note_places import VERIFIED, notes_by_place
+from graphturbo_core.report.verdict.note_places import VERIFIED, alike, notes_by_place
 from graphturbo_core.report.verdict.verdict import (
     VerdictRow,
     binding_text,
@@ -34,7 +34,9 @@ def notes(runs: Runs) -> None:
         nothing()
         return
     with st.expander(f"Notes ({len(found)})"):
-        st.markdown("\n".join(f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in found))
+        for own in alike(found):
+            st.markdown(f"- {safe_text(own[0], Sink.MARKDOWN, 1000)}")
+            _others(own[1:])
 
 
 def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
@@ -77,16 +79,26 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
 def notes_beside(*reports: Report, names: str) -> dict[str, tuple[str, ...]]:
     """The notes that a figure's place shows below it, each with whose it is."""
     found: dict[str, tuple[str, ...]] = {}
-    for name, report in zip(names, reports, strict=True):
+    for name, report, words in zip(names, reports, words_of(*reports), strict=True):
         for place, notes in notes_by_place(report).items():
-            found[place] = (*found.get(place, ()), *(f"{name}: {note}" for note in notes))
+            said = (f"{name}: {in_words(note, words)}" for note in notes)
+            found[place] = (*found.get(place, ()), *said)
     return found
 
 
 def _beside(notes: Sequence[str]) -> None:
-    """What must be known of a figure, right below it."""
-    for note in notes:
-        st.caption(f":material/info: {safe_text(note, Sink.MARKDOWN, 1000)}")
+    """What must be known of a figure, right below it; of notes that are alike the first."""
+    for own in alike(notes):
+        st.caption(f":material/info: {safe_text(own[0], Sink.MARKDOWN, 1000)}")
+        _others(own[1:])
+
+
+def _others(notes: Sequence[str]) -> None:
+    """The other notes that are like one, counted and closed."""
+    if not notes:
+        return
+    with st.popover(f"{len(notes):,} more like it"):
+        st.markdown("\n".join(f"- {safe_text(note, Sink.MARKDOWN, 300)}" for note in notes))
 
 
 def _said(runs: Runs, pending: Runs, beside: Run | str | None) -> tuple[str, str]:

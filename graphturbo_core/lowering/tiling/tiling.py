@@ -130,7 +130,7 @@ def too_many_instructions(plan: Plan, op: str, fewest: int) -> CapacityError:
     printed = "graphturbo.binding=literal and graphturbo.candidates=literal, "
     return CapacityError(
         TOO_MANY_INSTRUCTIONS,
-        f"a schedule by {plan.strategy} needs too many instructions even with the coarsest tiles",
+        "the schedule needs too many instructions even with the coarsest tiles",
         where=f"the limit is reached at op {op!r} on chip {plan.hardware.name}",
         change="choose a smaller batch or cluster batch, smaller dimensions, "
         f"{printed if plan.strategy.startswith('graphturbo') else ''}"

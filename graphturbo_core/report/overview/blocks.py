@@ -13,7 +13,8 @@ MOST_ROWS = 90
 LONGEST = 48
 """Layers of a block, at most: it has to be readable when it is open (our choice)."""
 JOINED = 20
-"""Neighbours below this are one block together, where a longer one was divided (our choice)."""
+"""Neighbours below this are one block together, where a longer one was divided, or where most
+layers would be rows of their own (our choice)."""
 SHORTEST = 4
 """Fewer layers are rows of their own, outside of any block (our choice)."""
 MOST_BLOCKS = 90
@@ -47,6 +48,9 @@ def blocks(names: Sequence[str]) -> list[Block]:
         count = -(-len(names) // (LONGEST // 2))
         ends = [len(names) * part // count for part in range(count + 1)]
         return [Block(f"layers {first + 1}–{end}", first, end - 1) for first, end in pairwise(ends)]
+    own = sum(block.layers for block in found if block.layers < SHORTEST)
+    if own > MOST_ROWS:
+        found = _joined(found)
     return _fewer([block for block in found if block.layers >= SHORTEST])
 
 
@@ -76,6 +80,13 @@ def _runs(paths: Sequence[tuple[str, ...]], inside: range, depth: int) -> list[B
 
 def _together(parts: list[Block], whole: Block) -> list[Block]:
     """Short neighbours as one block, `block 3: layer 1 – layer 5`."""
+    found = _joined(parts)
+    is_joined = len(found) < len(parts)
+    return [b._replace(title=f"{whole.title}: {b.title}") if is_joined else b for b in found]
+
+
+def _joined(parts: Sequence[Block]) -> list[Block]:
+    """Short neighbours as one block each, `layer 1 – layer 5`."""
     found: list[Block] = []
     for part in parts:
         before = found[-1] if found else None
@@ -84,8 +95,7 @@ def _together(parts: list[Block], whole: Block) -> list[Block]:
             found[-1] = Block(title, before.first, part.last)
         else:
             found.append(part)
-    is_joined = len(found) < len(parts)
-    return [b._replace(title=f"{whole.title}: {b.title}") if is_joined else b for b in found]
+    return found
 
 
 def _fewer(found: list[Block]) -> list[Block]:

@@ -33,7 +33,7 @@ from graphturbo_core.report.overview.hues import (
 )
 from graphturbo_core.report.overview.lens import callout, first_window, focus_of
 from graphturbo_core.report.overview.shared_layers import layer_shares
-from graphturbo_core.report.overview.shares import cycles_by_hue
+from graphturbo_core.report.overview.shares import cycles_by_hue, seconds_by_layer
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.sample_noun import sample_noun
 from graphturbo_core.report.verdict.at_work import (
@@ -332,7 +332,7 @@ def kernel_columns(report: Report) -> dict[str, Array]:
 
 
 def _layers(report: Report) -> dict[str, Array]:
-    """Memory, bytes and cycles of each layer, in one round on one cluster."""
+    """Memory, bytes and cycles of each layer, in one round on one cluster; its time of the run."""
     rows = report.tables["layers"]
     values = {
         "lb_peak_bytes": [row["lb_peak_bytes"] for row in rows],
@@ -340,6 +340,6 @@ def _layers(report: Report) -> dict[str, Array]:
         "gb_peak_bytes": [row["gb_peak_bytes"] for row in rows],
         "dram_bytes": [row["dram_bytes"] for row in rows],
         "matrix_cycles": [row["matrix_cycles"] for row in rows],
-        "window_s": [row["window_s"] for row in rows],
+        "run_s": seconds_by_layer(report),
     }
     return {f"layer_{name}": np.array(column, "<f8") for name, column in values.items()}

@@ -8,6 +8,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.at_work import busy_at_work, clusters_at_work
 from graphturbo_core.report.verdict.equal_batches import equal_phrase
 from graphturbo_core.report.verdict.measures import dram_bytes
+from graphturbo_core.report.verdict.note_places import unknown_ops
 from graphturbo_core.report.verdict.verdict import CAUSES, COMPARED, EDITED, differences, is_same
 from graphturbo_core.units import counted, format_bytes
 
@@ -39,7 +40,7 @@ def headline(a: Report, b: Report) -> str:
 
 
 def beside_text(a: Report, b: Report, equal: Report | str | None) -> str:
-    """In what A and B differ besides the strategy, and the ratio at equal cluster batches.
+    """In what A and B differ besides the strategy, the ratio at equal cluster batches, unknown ops.
 
     `equal`: as `equal_text` takes it. Edits of a plan are left out: each run's row has them.
     """
@@ -47,8 +48,17 @@ def beside_text(a: Report, b: Report, equal: Report | str | None) -> str:
         found for found in differences(a, b) if not found.startswith(BATCHES) and found != EDITED
     ]
     also = f"A and B also differ in {', '.join(others)}" if others else ""
-    parts = [also, equal_phrase(a, b, equal)]
+    parts = [also, equal_phrase(a, b, equal), _unknown_text(b)]
     return "; ".join(part for part in parts if part)
+
+
+def _unknown_text(report: Report) -> str:
+    """`120 of 360 ops are of types unknown here: …`; empty where all are known."""
+    unknown, ops = unknown_ops(report), len(report.tables["graph_nodes"])
+    if not unknown:
+        return ""
+    verb, they = ("is of a type", "it runs") if unknown == 1 else ("are of types", "they run")
+    return f"{unknown:,} of {ops:,} ops {verb} unknown here: {they} whole, and no MACs count"
 
 
 def subject(a: Report, b: Report) -> str:

@@ -36,6 +36,8 @@ BANDED = -1
 """Hue of a sub-graph whose layers have several."""
 NUMBERED = re.compile(r"\D+ \d+")
 """The title of one of several equal blocks, `layer 0`."""
+BY_NUMBER = re.compile(r"layers? \d+(–\d+)?")
+"""The title of a stage without a name."""
 Meaning = Literal["group", "stage", "kind"]
 
 
@@ -87,10 +89,11 @@ def titles_of_groups(b: Report, hues: Hues) -> list[str]:
 
 
 def _from_to(layers: Sequence[int], hues: Hues) -> str:
-    """The stages of these layers, in the words of the hues; layers by number without one."""
+    """The stages of these layers, in the words of the hues; layers by number without names."""
     own = dict.fromkeys(hues.of_layer[layer] for layer in layers)
-    if hues.meaning == "stage":
-        return reduce(both, (hues.titles[hue] for hue in own))
+    titles = [hues.titles[hue] for hue in own] if hues.meaning == "stage" else []
+    if not all(map(BY_NUMBER.fullmatch, titles)):
+        return reduce(both, titles)
     first, last = layers[0] + 1, layers[-1] + 1
     return f"layer {first}" if first == last else f"layers {first} to {last}"
 
@@ -214,7 +217,12 @@ def _by_kind(
     of_layer = _with_groups([HUES] * len(layers), groups, of_group)
     names = [layer["name"] for layer in layers]
     titles = _kind_titles([[names[layer] for layer in groups[kinds[kind][0]]] for kind in chosen])
-    return Hues("kind", _distinct(titles), tuple(of_layer), tuple(of_group))
+    counts, firsts = Counter(titles), [groups[kinds[kind][0]][0] + 1 for kind in chosen]
+    distinct = tuple(
+        f"{title} as layer {first}" if counts[title] > 1 else title
+        for title, first in zip(titles, firsts, strict=True)
+    )
+    return Hues("kind", distinct, tuple(of_layer), tuple(of_group))
 
 
 def _kind_titles(kinds: Sequence[Sequence[str]]) -> list[str]:

@@ -9,7 +9,12 @@ import numpy as np
 
 from graphturbo_core.report.overview.hues import HUES, Hues, layers_of_groups
 from graphturbo_core.report.overview.shared_layers import layer_shares
-from graphturbo_core.report.overview.shares import Ints, cycles_by_hue
+from graphturbo_core.report.overview.shares import (
+    Ints,
+    cycles_by_hue,
+    seconds_by_layer,
+    seconds_of_run_per_cycle,
+)
 from graphturbo_core.report.report import Report
 
 SHORT = 0.5
@@ -123,9 +128,9 @@ class Focus(TypedDict):
 def focus_of(a: Report, b: Report, hues: Hues) -> Focus:
     """Where B loses most against A; what takes longest in B where B is not slower."""
     groups = layers_of_groups(b)
-    own_s = _seconds(b, groups, hues)
+    own_s, before_s = (_seconds(run, b, groups, hues) for run in (b, a))
     is_slower = b.contract["latency_s"] > a.contract["latency_s"]
-    lost_s = [late - soon for late, soon in zip(own_s, _before_s(a, b, groups, hues), strict=True)]
+    lost_s = [late - soon for late, soon in zip(own_s, before_s, strict=True)]
     has_loss = is_slower and max(lost_s) > 0
     place = int(np.argmax(lost_s if has_loss else own_s))
     is_group = len(groups) > 1
@@ -136,39 +141,19 @@ def focus_of(a: Report, b: Report, hues: Hues) -> Focus:
     }
 
 
-def _seconds(b: Report, groups: Sequence[Sequence[int]], hues: Hues) -> list[float]:
-    """B's time per sub-graph: that of its kernels; per hue where there is one sub-graph."""
+def _seconds(run: Report, b: Report, groups: Sequence[Sequence[int]], hues: Hues) -> list[float]:
+    """A run's time of the layers of each of B's sub-graphs; per hue where B has one sub-graph.
+
+    Of a layer that several of them share, each has its part.
+    """
     if len(groups) < 2:  # noqa: PLR2004  # one sub-graph says nothing
-        return _hue_seconds(b, hues)
-    number = {row["name"]: row["index"] for row in b.tables["groups"]}
-    cycles = [0.0] * len(groups)
-    for row in b.tables["kernels"]:
-        cycles[number[row["group"]]] += row["end_cycle"] - row["start_cycle"]
-    return [own * _per_cycle_s(b) for own in cycles]
-
-
-def _before_s(a: Report, b: Report, groups: Sequence[Sequence[int]], hues: Hues) -> list[float]:
-    """A's time of the same layers; of one that several of B's sub-graphs share, of their parts."""
-    if len(groups) < 2:  # noqa: PLR2004
-        return _hue_seconds(a, hues)
-    rounds = a.tables["rounds"]
-    samples = sum(row["count"] * row["samples"] for row in rounds)
-    drawn = next((row["samples"] for row in rounds if row["is_drawn"]), samples)
-    window_s = [row["window_s"] * samples / drawn for row in a.tables["layers"]]
+        found = cycles_by_hue(run, hues.of_layer, HUES + 1)[: len(hues.titles)]
+        return [own * seconds_of_run_per_cycle(run) for own in found]
+    seconds = seconds_by_layer(run)
     return [
-        sum(window_s[layer] * part for layer, part in zip(layers, parts, strict=True))
+        sum(float(seconds[layer]) * part for layer, part in zip(layers, parts, strict=True))
         for layers, parts in zip(groups, layer_shares(b, groups), strict=True)
     ]
-
-
-def _hue_seconds(report: Report, hues: Hues) -> list[float]:
-    found = cycles_by_hue(report, hues.of_layer, HUES + 1)[: len(hues.titles)]
-    return [own * _per_cycle_s(report) for own in found]
-
-
-def _per_cycle_s(report: Report) -> float:
-    """Seconds of the whole run per cycle of the drawn round."""
-    return report.contract["latency_s"] / max(1, report.tables["round"][0]["cycles"])
 
 
 def first_window(a: Report, b: Report, hues: Hues, focus: Focus) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Instructions -> the time of one round, divided among the colours of the layers in flight."""
+"""Instructions -> the time of one round, divided among the layers in flight, and their colours."""
 
 from __future__ import annotations
 
@@ -10,30 +10,47 @@ from numpy.typing import NDArray
 from graphturbo_core.report.report import Report
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def cycles_by_hue(report: Report, hue_of_layer: Sequence[int], hues: int) -> list[float]:
     """Cycles of the drawn round per hue; the last entry is time without any layer in flight.
 
-    While several layers are in flight, each takes an equal share of the time; so the sum is the
-    round. n log n in instructions.
+    The sum is the round; each layer has its part of `cycles_by_layer`.
     """
-    cycles = report.tables["round"][0]["cycles"]
+    cycles = cycles_by_layer(report)
+    found = np.bincount(np.asarray(hue_of_layer, np.int64), cycles, hues)
+    whole = float(report.tables["round"][0]["cycles"])
+    return [*found.tolist(), max(0.0, whole - float(found.sum()))]
+
+
+def cycles_by_layer(report: Report) -> Floats:
+    """Cycles of the drawn round per layer: where several are in flight, each has an equal part.
+
+    n log n in instructions.
+    """
+    layers = len(report.tables["layers"])
     start, end, layer = layer_spans(report)
     if not len(start):
-        return [*[0.0] * hues, float(cycles)]
-    hue = np.asarray(hue_of_layer, np.int64)[layer]
+        return np.zeros(layers)
     times = np.concatenate([start, end])
-    change = np.zeros((len(times), hues), np.int64)
-    change[np.arange(len(start)), hue] = 1
-    change[len(start) + np.arange(len(end)), hue] = -1
     order = np.argsort(times, kind="stable")
-    in_flight = np.cumsum(change[order], axis=0)[:-1]
-    lengths = np.diff(times[order]).astype(np.float64)
-    total = in_flight.sum(axis=1)
-    share = in_flight / np.maximum(total, 1)[:, None]
-    found = (share * lengths[:, None]).sum(axis=0)
-    return [*found.tolist(), max(0.0, float(cycles) - float(found.sum()))]
+    in_flight = np.cumsum(np.where(order < len(start), 1, -1))[:-1]
+    parts = np.diff(times[order]) / np.maximum(in_flight, 1)  # of one layer
+    until = np.empty(len(times))
+    until[order] = np.concatenate([[0.0], np.cumsum(np.where(in_flight > 0, parts, 0.0))])
+    found = np.bincount(layer, until[len(start) :] - until[: len(start)], layers)
+    return np.asarray(found, np.float64)
+
+
+def seconds_by_layer(report: Report) -> Floats:
+    """The same in seconds of the whole run."""
+    return cycles_by_layer(report) * seconds_of_run_per_cycle(report)
+
+
+def seconds_of_run_per_cycle(report: Report) -> float:
+    """Seconds of the whole run per cycle of the drawn round."""
+    return report.contract["latency_s"] / max(1, report.tables["round"][0]["cycles"])
 
 
 def layer_spans(report: Report) -> tuple[Ints, Ints, Ints]:

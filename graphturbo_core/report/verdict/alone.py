@@ -69,9 +69,8 @@ def alone_text(found: Alone, words: Mapping[str, str]) -> str:
     """
     if found.share < LEAST_ALONE:
         return ""
-    share = f", and for {format_percent(found.share)} of it no other kind of engine works"
+    share = f"; for {format_percent(found.share)} of the time they work alone"
     if not found.group:
         return share
     group = words.get(found.group) or group_text(found.group)
-    place = f"{format_percent(found.group_share)} of that in {group}"
-    return f"{share} ({place})"
+    return f"{share}, most of all in {group} ({format_percent(found.group_share)} of it)"

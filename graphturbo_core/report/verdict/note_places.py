@@ -1,8 +1,9 @@
-"""Notes of a report -> the figure of the verdict that each one concerns."""
+"""Notes of a report -> the figure of the verdict that each one concerns, and which are alike."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from graphturbo_core.report.report import Report
 
@@ -22,13 +23,43 @@ PLACES: Mapping[str, str] = {
     "seeded random numbers": VERIFIED,
 }
 """Words in a note -> the figure that it concerns; a test compares them with the notes' texts."""
+UNKNOWN = re.compile(r"(\d+) op\(s\) of type .* have no semantics")
+"""How a note on ops without semantics begins."""
+NAMES = re.compile(r"^[^ ]*: |'[^']*'|\[[^\]]*\]|[^ ]*[\d.][^ ]*")
+"""What notes that are alike differ in: an op before a colon, quoted names, shapes, numbers."""
 
 
 def notes_by_place(report: Report) -> dict[str, tuple[str, ...]]:
     """The notes by figure; a note that concerns none of them is left out."""
     found: dict[str, tuple[str, ...]] = {}
     for note in report.contract["notes"]:
-        place = next((where for words, where in PLACES.items() if words in note), "")
+        place = PLACES.get(_words(note), "")
         if place:
             found[place] = (*found.get(place, ()), note)
     return found
+
+
+def alike(notes: Sequence[str]) -> list[tuple[str, ...]]:
+    """Notes that say the same of several things together, in order of the first of each.
+
+    They have the words of a place in common, else all words after a name but further names, and
+    the run before the first colon.
+    """
+    found: dict[object, list[str]] = {}
+    for note in notes:
+        run, _, said = note.partition(": ")
+        if run not in {"A", "B", "A and B"}:
+            run, said = "", note
+        words = _words(said) or NAMES.sub("", said)
+        found.setdefault((run, words), []).append(note)
+    return [tuple(own) for own in found.values()]
+
+
+def unknown_ops(report: Report) -> int:
+    """Number of ops without semantics, from the notes, which count them by type."""
+    return sum(int(found[1]) for note in report.contract["notes"] if (found := UNKNOWN.match(note)))
+
+
+def _words(note: str) -> str:
+    """The words of `PLACES` in a note; empty if it has none."""
+    return next((words for words in PLACES if words in note), "")

@@ -238,10 +238,19 @@ function numbers(pen, column, run, boxes, { top, height, bands, hues, least }) {
     const text = textOf(box);
     if ((box.y1 - box.y0) * height < Math.max(11, 0.9 * size * pen.k)) continue;
     const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
-    const middle = top + ((box.y0 + box.y1) / 2) * height;
-    const { hue } = bands.find(({ foot }) => middle < foot) ?? bands.at(-1);
+    const { middle, hue } = bandOfNumber(bands, top + box.y0 * height, top + box.y1 * height, size * pen.k);
     pen.text(x, middle + size * pen.k * 0.36, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number", "data-kernel": box.kernel, "data-round": box.round });
   }
+}
+
+/** Where a number stands in a box of several hues: in its middle, unless a seam would run through it. */
+export function bandOfNumber(bands, from, to, size) {
+  const inside = bands.map(({ top, foot, hue }) => ({ from: Math.max(top, from), to: Math.min(foot, to), hue }));
+  const middle = (from + to) / 2;
+  const own = inside.find((band) => band.from <= middle - size / 2 && middle + size / 2 <= band.to);
+  if (own) return { middle, hue: own.hue };
+  const tallest = inside.reduce((one, other) => (other.to - other.from > one.to - one.from ? other : one));
+  return { middle: (tallest.from + tallest.to) / 2, hue: tallest.hue };
 }
 
 /** Every how many layers have a number: all where rows are high, else each fifth or tenth. */

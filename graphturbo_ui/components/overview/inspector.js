@@ -2,8 +2,8 @@
 
 import { htmlNode } from "./draw.js";
 import { bytesText } from "./labels.js";
-import { cycleAt, groupSeconds, hueSeconds, kernelAt, kernelCount, kernelNumber, layerSeconds, layersAt, matrixSeconds, samplesDone, scaleOf } from "./runs.js";
-import { countText, piecesTexts, shareText, sizesText, sizeText, timeText } from "./words.js";
+import { cycleAt, groupSeconds, hueSeconds, kernelAt, kernelCount, kernelNumber, layersAt, matrixSeconds, samplesDone, scaleOf } from "./runs.js";
+import { countText, piecesTexts, shareText, sizesText, sizeText, timeText, unitOf } from "./words.js";
 
 /**
  * Fill the inspector for what is pointed at: {layer}, {group}, {hue} or {time}; else for the
@@ -85,9 +85,7 @@ function cellsFor(scene, { layer = null, group = null, hue = null, time = null }
  */
 export function mostGained(scene) {
   const [a, b] = [scene.runs[0], scene.runs.at(-1)];
-  const own = groupSeconds(b);
-  const before = layerSeconds(a);
-  const gains = b.groups.map((each, group) => sharedSeconds(each, before) - own[group]);
+  const gains = b.groups.map((group) => groupSeconds(a, group) - groupSeconds(b, group));
   return gains.indexOf(Math.max(...gains));
 }
 
@@ -110,11 +108,6 @@ export function bothTimes(scene, seconds) {
   return both(scene, (run) => timeText(seconds(run), unit));
 }
 
-/** Seconds of the layers of a sub-graph, of those that others share its part by work. */
-function sharedSeconds({ layers, shares }, seconds) {
-  return layers.reduce((sum, layer, at) => sum + seconds[layer] * shares[at], 0);
-}
-
 /** @param {Scene} scene */
 function layerCells(scene, layer) {
   const { name, ops } = scene.layers[layer];
@@ -124,17 +117,29 @@ function layerCells(scene, layer) {
   return [
     { caption: `Layer ${(layer + 1).toLocaleString("en-US")} of ${scene.layers.length.toLocaleString("en-US")}, ${ops.replaceAll("+", " + ")}`, parts: [{ b: name }], hue },
     { caption: `${b.name}'s sub-graph`, parts: [{ b: group.title }, `, ${countText(group.layers.length, "layer")}, ${countText(group.pieces, "piece")}`] },
-    { caption: "Matrix engines work", parts: bothTimes(scene, (run) => matrixSeconds(run, layer)) },
-    { caption: "DRAM bytes per cluster", parts: both(scene, (run) => sizeText(run.layer_dram_bytes[layer] * scaleOf(run))) },
-    { caption: "LB, fullest core", parts: both(scene, (run) => sizeText(run.layer_lb_peak_bytes[layer])) },
-    { caption: "GB", parts: both(scene, (run) => sizeText(run.layer_gb_peak_bytes[layer])) },
+    { caption: "Time", parts: bothTimes(scene, (run) => groupSeconds(run, { layers: [layer], shares: [1] })) },
+    { caption: "DRAM bytes per cluster", parts: both(scene, (run) => sizeOrNone(run.layer_dram_bytes[layer] * scaleOf(run))) },
+    { caption: "LB, fullest core", parts: both(scene, (run) => sizeOrNone(run.layer_lb_peak_bytes[layer])) },
+    { caption: "GB", parts: both(scene, (run) => sizeOrNone(run.layer_gb_peak_bytes[layer])) },
+    ...matrixCells(scene, layer),
   ];
+}
+
+/** The work of a layer's matrix engines, where it has any. */
+function matrixCells(scene, layer) {
+  const hasWork = scene.runs.some((run) => run.layer_matrix_cycles[layer] > 0);
+  return hasWork ? [{ caption: "Matrix engines work", parts: bothTimes(scene, (run) => matrixSeconds(run, layer)) }] : [];
+}
+
+/** Bytes; `none` of nothing: `B 0 B` would name a run and a unit by one letter. */
+function sizeOrNone(bytes) {
+  return bytes ? sizeText(bytes) : "none";
 }
 
 /** @param {Scene} scene */
 function timeCells(scene, time) {
   /** @type {Cell[]} */
-  const cells = [{ caption: "Playhead", parts: [{ b: timeText(time) }], hue: -1 }];
+  const cells = [{ caption: "Playhead", parts: [{ b: timeText(time, unitOf(Math.max(...scene.runs.map(({ total }) => total)))[0]) }], hue: -1 }];
   for (const run of scene.runs) {
     if (time >= run.total) {
       cells.push({ caption: `${run.name} is done since`, parts: [timeText(run.total, Math.min(...scene.runs.map(({ total }) => total)))] });
@@ -170,9 +175,8 @@ function groupCells(scene, number) {
   const layers = first === last ? `layer ${first}` : `layers ${first} to ${last}`;
   const samples = b.rounds[0].samples;
   const a = scene.runs[0];
-  const before = layerSeconds(a);
-  const own = groupSeconds(b)[number];
-  const seconds = (run) => (run === b ? own : sharedSeconds(group, before));
+  const isWhole = group.layers.length === scene.layers.length; // with the launches of all
+  const seconds = (run) => (isWhole ? run.total : groupSeconds(run, group));
   const rest = restText(scene, b, number);
   const isShared = a !== b && group.shares.some((share) => share < 1);
   const cells = [

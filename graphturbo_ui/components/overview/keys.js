@@ -3,6 +3,7 @@
 const FIELDS = "input, textarea, select, [contenteditable=''], [contenteditable=true]";
 const PRESSED = "button, a[href], summary, [role=button]"; // Space and Enter are theirs
 const WIDGETS = "dialog, [role=dialog], [role=menu], [role=listbox], [role=radiogroup], [role=tablist], [role=grid], [data-testid=stPopoverBody], [aria-expanded=true]";
+const GROUND = "html, body, [data-testid=stMain]"; // what has the focus after a click on a blank place
 const OF_THE_PAGE = ["KeyP", "?"]; // also while the first screen is scrolled away
 
 /**
@@ -15,7 +16,7 @@ export function isFree(path, root, code) {
   const [at] = path;
   if (!(at instanceof Element)) return true;
   if (at.matches(FIELDS) || (["Space", "Enter"].includes(code) && at.matches(PRESSED))) return false;
-  if (path.includes(root) || at === document.body || at === document.documentElement) return true;
+  if (path.includes(root) || at.matches(GROUND)) return true;
   return at.matches(PRESSED) && !path.some((each) => each instanceof Element && each.matches(WIDGETS));
 }
 

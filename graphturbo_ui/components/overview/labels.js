@@ -138,7 +138,7 @@ function piecesLines(scene, run, groups) {
   if (isOne) {
     const [text, ...shorter] = piecesTexts(first, samples, scene.noun);
     lines.push({ text, shorter, isDrawn: true });
-  } else lines.push({ text: `${least} to ${countText(most, "piece")}` });
+  } else lines.push({ text: least === most ? `${countText(most, "piece")} each` : `${least} to ${countText(most, "piece")}` });
   const bytes = groups.map((group) => group.whole_bytes);
   if (groups.length === 1 || scene.hues.meaning === "kind") {
     lines.push({ text: bytesText(first), shorter: first.piece_bytes ? [`→ ${sizeText(first.piece_bytes)}`] : [] });
@@ -189,7 +189,7 @@ export function drawFolded(pen, { first, last, title }, rows, x) {
   const own = rows.filter(({ block }) => block >= first && block <= last);
   const [top, foot] = [own[0].y, own.at(-1).y + own.at(-1).h];
   const count = last - first + 1;
-  const texts = [`${count} blocks as ${title}`, `${count} blocks`];
+  const texts = [`${count} blocks as ${title}`, `${count} equal blocks`];
   const text = texts.find((said) => pen.width(said, 12) + 8 < foot - top);
   if (!text) return;
   const middle = (top + foot) / 2;

@@ -67,7 +67,7 @@ export function lensTexts(scene, lens) {
 
 /** @param {Scene} scene */
 function focusTexts({ focus, hues, runs }) {
-  const title = focus.group >= 0 ? runs.at(-1).groups[focus.group].title : hues.titles[focus.hue];
+  const title = focus.group >= 0 ? runs.at(-1).groups[focus.group].called : hues.titles[focus.hue];
   if (!focus.loses_s) return [`where ${title} begins, which takes longest`, `${title} begins, the longest`, title];
   const lost = timeText(focus.loses_s);
   return [`where ${title} begins, which loses ${lost}`, `${title} begins, loses ${lost}`, `${title} loses ${lost}`];

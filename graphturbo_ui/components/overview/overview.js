@@ -305,8 +305,6 @@ class Overview {
       shortcuts.close();
       return true;
     }
-    const isScrolling = (name === "ArrowDown" || name === "ArrowUp") && !event.composedPath().includes(this.root);
-    if (isScrolling && !this.scene?.is_presenting) return false;
     const by = event.shiftKey ? 10 : 1;
     const acts = {
       Space: () => this.togglePlay(), ArrowDown: () => this.stepLayer(1), ArrowUp: () => this.stepLayer(-1),
@@ -329,6 +327,7 @@ class Overview {
 
   pickHue(hue) {
     if (hue >= this.scene.hues.titles.length) return;
+    if (!this.player.isPlaying) this.state.time = null; // the inspector has one of the two
     const group = this.scene.hues.of_group.indexOf(hue);
     this.pin(this.scene.hues.meaning === "group" ? { group } : { hue });
   }

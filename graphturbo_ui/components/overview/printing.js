@@ -3,6 +3,8 @@
 
 const PAPER = { width: 1280, height: 860 }; // pixels; overview.css scales them to the paper
 const PAGE = 985; // pixels of a page across: Letter or A4, landscape
+/** @type {WeakMap<CSSMediaRule, string>} */
+const asWritten = new WeakMap(); // what a rule is for
 
 /**
  * Draw `view` for the paper while the page is printed.
@@ -52,8 +54,9 @@ function setScreenRules(root, text) {
   for (const sheet of [...from.styleSheets, ...(from.adoptedStyleSheets ?? [])]) {
     for (const rule of sheet.cssRules) {
       if (!(rule instanceof CSSMediaRule)) continue;
-      rule.own ??= rule.media.mediaText;
-      if (rule.own.startsWith("screen")) rule.media.mediaText = text || rule.own;
+      const own = asWritten.get(rule) ?? rule.media.mediaText;
+      asWritten.set(rule, own);
+      if (own.startsWith("screen")) rule.media.mediaText = text || own;
     }
   }
 }

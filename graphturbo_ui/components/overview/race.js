@@ -214,7 +214,7 @@ function placeNotes(race, scene, words) {
   const fits = (node) => getComputedStyle(node).whiteSpace === "normal" || node.scrollWidth <= node.clientWidth;
   const put = (node, text) => {
     const before = node.textContent;
-    node.textContent = before ? `${before}; ${text}` : text;
+    node.textContent = before ? `${before}; ${text.replace(/^The /, "the ")}` : text;
     if (fits(node)) return true;
     node.textContent = before;
     return false;
@@ -229,7 +229,8 @@ function placeNotes(race, scene, words) {
   if (!isSaid) put(heading, short);
   if (!scene.helps) return;
   const binding = scene.helps.split(/: |, but /)[0]; // "B is matrix-bound"
-  const isTold = [scene.helps, binding].some((text) => put(words, text) || put(heading, text));
+  const effects = scene.helps.split(", but ").slice(1); // "25 % more matrix columns do not help"
+  const isTold = [scene.helps, ...effects, binding].some((text) => put(words, text) || put(heading, text));
   if (isTold || !words.textContent.includes(long)) return;
   words.textContent = words.textContent.replace(long, short);
   put(words, binding);

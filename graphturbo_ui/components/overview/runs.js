@@ -149,23 +149,13 @@ export function hueSeconds(run) {
 }
 
 /**
- * Seconds per layer in which it has an instruction in flight, over the whole run.
+ * Seconds of a run that the layers of a sub-graph take, as in `hueSeconds`: of layers that other
+ * sub-graphs share its part.
  *
- * @param {Run} run
+ * @param {Pick<Run, "layer_run_s">} run
  */
-export function layerSeconds(run) {
-  return [...run.layer_window_s].map((seconds) => seconds * scaleOf(run));
-}
-
-/**
- * Seconds of a run in which the kernels of each sub-graph run.
- *
- * @param {Run} run
- */
-export function groupSeconds(run) {
-  const found = run.groups.map(() => 0);
-  run.kernel_from.forEach((from, k) => { found[run.kernel_group[k]] += run.kernel_to[k] - from; });
-  return found.map((cycles) => (run.cycles ? (cycles / run.cycles) * run.total : 0));
+export function groupSeconds(run, { layers, shares }) {
+  return layers.reduce((sum, layer, at) => sum + run.layer_run_s[layer] * shares[at], 0);
 }
 
 /**

@@ -42,6 +42,15 @@ class Issued(NamedTuple):
     kernel: int = 0
 
 
+def in_turn(*cycles: int) -> list[Issued]:
+    """A matrix instruction of so many cycles per layer, one after the other."""
+    ends = np.cumsum(cycles).tolist()
+    return [
+        Issued(end - own, own, MATRIX, layer)
+        for layer, (own, end) in enumerate(zip(cycles, ends, strict=True))
+    ]
+
+
 def made_report(
     groups: Sequence[Sequence[int]],
     window_s: Sequence[float] = (),

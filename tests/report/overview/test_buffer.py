@@ -119,8 +119,10 @@ def test_a_batch_that_is_not_divided_is_one_cluster_s() -> None:
 
 def test_layers_and_kernels_are_the_tables_rows(run: tuple[Report, Header, Arrays]) -> None:
     report, header, found = run
-    for name in ("lb_peak_bytes", "lb_mean_bytes", "gb_peak_bytes", "dram_bytes", "window_s"):
+    for name in ("lb_peak_bytes", "lb_mean_bytes", "gb_peak_bytes", "dram_bytes"):
         assert found[f"layer_{name}"].tolist() == [row[name] for row in report.tables["layers"]]
+    of_layers = 1 - header["hue_cycles"][-1] / header["cycles"]
+    assert found["layer_run_s"].sum() == pytest.approx(of_layers * header["latency_s"])
     kernels = report.tables["kernels"]
     assert found["kernel_from"].tolist() == [row["start_cycle"] for row in kernels]
     assert found["kernel_to"].tolist() == [row["end_cycle"] for row in kernels]

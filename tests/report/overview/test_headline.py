@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from graphturbo_core.report.overview.headline import headline, percent, times
+from graphturbo_core.report.overview.headline import beside_text, headline, percent, times
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.verdict import COMPARED
 from tests.report.overview.made import CONTRACT, made_report
 from tests.report.overview.reports import report_of
 
@@ -46,6 +47,26 @@ def test_a_little_faster_is_only_and_names_what_moved() -> None:
         "Coarse is only 1.40× faster: DRAM moves 240 MiB fewer activations, "
         "20 MiB more refetched weights"
     )
+
+
+def test_ops_of_unknown_types_are_counted_beside_the_sentence() -> None:
+    notes = [
+        f"{n} op(s) of type {kind} have no semantics and run whole"
+        for n, kind in ((1, "F"), (2, "G"))
+    ]
+    same: dict[str, Any] = {
+        **dict.fromkeys(COMPARED, 1),
+        "options": {},
+        "plan_sha256": "",
+        "edits": None,
+    }
+    a, b = fine(**same), run(140, 600, 0.2, notes=notes, **same)
+    assert beside_text(a, b, None).endswith(
+        "3 of 4 ops are of types unknown here: they run whole, and no MACs count"
+    )
+    one = run(140, 600, 0.2, notes=notes[:1], **same)
+    assert "1 of 4 ops is of a type unknown here: it runs whole" in beside_text(a, one, None)
+    assert "unknown" not in beside_text(a, run(140, 600, 0.2, notes=["g1: x"], **same), None)
 
 
 def test_the_same_speed_is_as_fast() -> None:

@@ -13,7 +13,7 @@ from graphturbo_core.report.overview.hues import (
     layers_of_groups,
     titles_of_groups,
 )
-from graphturbo_core.report.overview.shares import cycles_by_hue, layer_spans
+from graphturbo_core.report.overview.shares import cycles_by_hue, cycles_by_layer, layer_spans
 from graphturbo_core.report.report import Report
 from tests.report.overview.made import DMA, MATRIX, Issued, made_report
 from tests.report.overview.reports import report_of
@@ -159,6 +159,12 @@ def test_stages_beyond_five_are_joined_by_time() -> None:
     assert found.of_layer == (0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4)
 
 
+def test_a_sub_graph_across_stages_without_names_is_named_by_its_own_layers() -> None:
+    stages = Hues("stage", ("layers 1–4", "layers 5–8", "head"), (0, 0, 1, 1, 2), (0, 0, 2))
+    report = made_report([[0], [1, 2, 3], [4]])
+    assert titles_of_groups(report, stages) == ["layer 1", "layers 2 to 4", "head"]
+
+
 def test_titles_of_stages_are_distinct() -> None:
     stages = [("block", 0, 2), ("other", 3, 5), ("block", 6, 8)]
     found = hues(made_report([list(range(9))], stages=stages))
@@ -196,6 +202,7 @@ def test_layers_in_flight_divide_their_time() -> None:
     # 0–10 layer 0, 10–20 layers 0 and 1, 20–30 layer 1, 40–45 layer 2; the rest none.
     assert cycles_by_hue(report, [0, 1, 1], 2) == [15, 20, 25]
     assert cycles_by_hue(report, [0, 0, 0], 1) == [35, 25]
+    assert cycles_by_layer(report).tolist() == [15, 15, 5]
     assert [list(column) for column in layer_spans(report)] == [
         [0, 10, 40],
         [20, 30, 45],

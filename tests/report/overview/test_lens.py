@@ -9,7 +9,16 @@ import pytest
 from graphturbo_core.report.overview.hues import BANDED, Hues
 from graphturbo_core.report.overview.lens import ZOOM, callout, first_window, focus_of
 from graphturbo_core.report.report import Report
-from tests.report.overview.made import ACTIVATION, DMA, MATRIX, MOVE, WEIGHT, Issued, made_report
+from tests.report.overview.made import (
+    ACTIVATION,
+    DMA,
+    MATRIX,
+    MOVE,
+    WEIGHT,
+    Issued,
+    in_turn,
+    made_report,
+)
 from tests.report.overview.reports import report_of
 
 COMPUTES = [Issued(0, 40, MATRIX, 1), Issued(40, 60, MATRIX, 2)]
@@ -110,8 +119,6 @@ def test_a_real_prefetch_arrives_while_an_earlier_layer_computes() -> None:
     assert callout(report_of("tvm@16")) == []
 
 
-KERNELS = [(0, 0, 500), (1, 500, 1200)]
-"""B takes 1200 cycles: the first sub-graph five twelfths of them."""
 STAGES = Hues("stage", ("one", "two", "three"), (0, 0, 1, 1, 2), (BANDED,))
 GROUPS = Hues("group", ("one", "two"), (0, 0, 1, 1, 1), (0, 1))
 
@@ -120,10 +127,9 @@ def pair(
     a_seconds: float, issued: list[Issued], groups: list[list[int]] = FOUR, b_seconds: float = 1.2
 ) -> tuple[Report, Report]:
     """B takes 1200 cycles, a millisecond each; of A's time every layer has a fifth."""
-    each = [a_seconds / 5] * 5
-    kernels = KERNELS if len(groups) > 1 else [(0, 0, 1200)]
-    a = made_report([[n] for n in range(5)], each, issued, 1000, latency_s=a_seconds)
-    b = made_report(groups, issued=issued, cycles=1200, latency_s=b_seconds, kernels=kernels)
+    of_a = in_turn(*[200] * 5) if len(groups) > 1 else issued
+    a = made_report([[n] for n in range(5)], issued=of_a, cycles=1000, latency_s=a_seconds)
+    b = made_report(groups, issued=issued, cycles=1200, latency_s=b_seconds)
     return a, b
 
 
@@ -138,7 +144,7 @@ def test_a_short_run_is_magnified_as_a_whole() -> None:
 
 def test_a_longer_one_where_what_takes_longest_begins() -> None:
     # B is faster. Layers 2 to 4 load at 600 and compute from 650; a twelfth of 1200 cycles.
-    issued = [Issued(0, 600, MATRIX, 0), Issued(600, 50, DMA, 3), Issued(650, 90, MATRIX, 2)]
+    issued = [Issued(0, 40, MATRIX, 0), Issued(600, 50, DMA, 3), Issued(650, 90, MATRIX, 2)]
     assert ZOOM == 12
     assert focus_of(*pair(1.9, issued), GROUPS) == {"group": 1, "hue": -1, "loses_s": 0}
     assert window(1.9, issued) == (600, 700)
@@ -150,24 +156,28 @@ def test_a_longer_one_where_what_takes_longest_begins() -> None:
 
 
 def test_a_slower_one_where_the_sub_graph_begins_that_loses_most() -> None:
-    # A has two and three fifths of 0.9 s: 0.36 s and 0.54 s. B takes 0.5 s and 0.7 s.
-    issued = [Issued(100, 400, MATRIX, 0), Issued(600, 50, MATRIX, 2)]
+    # A has two and three fifths of 0.9 s: 0.36 s and 0.54 s. B takes 0.4 s and 0.7 s.
+    issued = [Issued(100, 400, MATRIX, 0), Issued(500, 700, MATRIX, 2)]
     a, b = pair(0.9, issued)
     found = focus_of(a, b, GROUPS)
     assert (found["group"], found["hue"]) == (1, -1)
     assert found["loses_s"] == pytest.approx(0.16)
-    # A's first sub-graph in a sixth of a second, its second in five: then the first one loses.
-    a = made_report([[n] for n in range(5)], [1 / 12, 1 / 12, 0.3, 0.3, 0.3], latency_s=1.1)
+    # A's first sub-graph in 0.16 s, its second in 0.9 s: then the first one loses.
+    of_a = in_turn(80, 80, 300, 300, 300)
+    a = made_report([[n] for n in range(5)], issued=of_a, cycles=1100, latency_s=1.1)
     found = focus_of(a, b, GROUPS)
     assert found["group"] == 0
-    assert found["loses_s"] == pytest.approx(0.5 - 1 / 6)
+    assert found["loses_s"] == pytest.approx(0.24)
     assert first_window(a, b, GROUPS, found) == (50, 150)
 
 
 def test_layers_of_one_round_count_for_all_samples() -> None:
     a, b = pair(0.9, COMPUTES)
     rounds = ({"count": 2, "samples": 4, "is_drawn": True},)
-    twice = made_report([[n] for n in range(5)], [0.09] * 5, latency_s=0.9, rounds=rounds)
+    own = in_turn(*[100] * 5)
+    twice = made_report(
+        [[n] for n in range(5)], issued=own, cycles=500, latency_s=0.9, rounds=rounds
+    )
     assert focus_of(twice, b, GROUPS)["loses_s"] == pytest.approx(focus_of(a, b, GROUPS)["loses_s"])
 
 

@@ -6,7 +6,7 @@ from graphturbo_core.report.overview.hues import Hues
 from graphturbo_core.report.overview.lens import focus_of
 from graphturbo_core.report.overview.shared_layers import layer_shares
 from graphturbo_core.report.report import Report
-from tests.report.overview.made import Issued, made_report
+from tests.report.overview.made import Issued, in_turn, made_report
 
 MATRIX = 0
 GROUPS = [[0], [0, 1]]
@@ -45,7 +45,7 @@ def test_the_loss_of_a_part_is_against_its_part_of_the_layer() -> None:
 
     Against the whole layer both would seem to gain.
     """
-    a = run_of([[0], [1]], [40.0, 10.0], 50.0)
+    a = made_report([[0], [1]], issued=in_turn(40, 10), cycles=50, latency_s=50.0)
     b = run_of(GROUPS, [40.0, 20.0], 60.0)
     hues = Hues("group", ("one", "two"), (0, 0), (0, 1))
     found = focus_of(a, b, hues)

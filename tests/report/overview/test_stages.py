@@ -238,3 +238,13 @@ def test_there_are_at_most_ninety_blocks() -> None:
     result = blocks(names)
     assert len(result) == 50 <= MOST_BLOCKS
     assert result[0] == Block("p 0 – p 1", 0, 19)
+
+
+def test_many_short_runs_of_a_path_are_joined() -> None:
+    """120 paths of 3 layers would be 360 rows; 30 of them are rows beside a block of 60."""
+    joined = blocks(named(*((f"blk{n}/", 3) for n in range(120))))
+    assert len(joined) == 20
+    assert {block.layers for block in joined} == {18}
+    assert joined[1].title == "blk 6 – blk 11"
+    few = blocks(named(*((f"a{n}/", 3) for n in range(30)), ("long/", 40)))
+    assert [block.layers for block in few] == [40]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import struct
 from collections.abc import Callable
 
@@ -69,7 +68,8 @@ def drop(visit: AppPage, place: str, name: str, data: bytes) -> None:
 def upload_model(visit: AppPage, name: str, data: bytes) -> None:
     with visit.box("model") as body:
         drop(visit, "[data-testid=stPopoverBody]", name, data)
-        expect(body.get_by_role("combobox", name="Model")).to_have_value(re.compile("[.]onnx"))
+        expect(visit.page.get_by_role("button", name=f"Model {name}", exact=True)).to_be_visible()
+        expect(body, "it would cover the run's progress").to_have_count(0)
 
 
 @pytest.mark.parametrize("visit", ["light"], indirect=True)

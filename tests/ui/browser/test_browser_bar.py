@@ -174,6 +174,7 @@ def test_a_dropped_file_becomes_model_or_chip(visit: AppPage) -> None:
     assert said == "Drop a model (.onnx) or a chip (.yaml) to use it"
     expect(page.get_by_role("button", name="Model mine.onnx", exact=True)).to_be_visible()
     visit.await_command("compare mine.onnx")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     drop(page, "chip.yaml", (PROFILES_FOLDER / "generic-4x4.yaml").read_bytes())
     expect(page.get_by_role("button", name="Chip chip.yaml", exact=True)).to_be_visible()
     visit.await_command("--profile chip.yaml")

@@ -10,7 +10,7 @@ import pytest
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.alone import Alone, alone
 from graphturbo_core.report.verdict.equal_batches import strategy_at
-from graphturbo_core.report.verdict.note_places import VERIFIED, notes_by_place
+from graphturbo_core.report.verdict.note_places import VERIFIED, alike, notes_by_place
 from graphturbo_core.report.verdict.verdict import (
     binding_text,
     busiest_kind,
@@ -142,13 +142,13 @@ def test_an_engine_kind_alone_at_work_is_told_with_its_place():
     assert alone(report, "vector") == Alone(0.0, "", 0.0)
     assert binding_text(report) == (
         "is DRAM-bound (90 % of its critical path goes to DRAM). Its busiest engines, the system "
-        "DMAs, work 80 % of the time, and for 60 % of it no other kind of engine works (75 % of "
-        "that in sub-graph 1)"
+        "DMAs, work 80 % of the time; for 60 % of the time they work alone, most of all in "
+        "sub-graph 1 (75 % of it)"
     )
-    assert binding_text(report, {"g1": "the stem", "g2": "the head"}).endswith("in the stem)")
+    assert binding_text(report, {"g1": "the stem", "g2": "the head"}).endswith("in the stem (75 % of it)")
     _, why = sentence(report, report, None, ({"g1": "layers 1 to 4"}, {"g1": "the stem"}))
-    assert "in the stem). A is" in why
-    assert why.endswith("in layers 1 to 4).")
+    assert "in the stem (75 % of it). A is" in why
+    assert why.endswith("in layers 1 to 4 (75 % of it).")
 
 
 def test_two_kernels_of_a_group_count_together():
@@ -334,6 +334,18 @@ def test_every_kind_of_note_has_the_figure_that_it_is_about():
     for note, place in notes.items():
         assert notes_by_place(with_figures(notes=[note])) == {place: (note,)}
     assert notes_by_place(with_figures(notes=["batch rescaled from 1 to 8"])) == {}
+
+
+def test_notes_that_say_the_same_are_together():
+    whole = "no axis of it can be split so that a piece fits; it runs whole"
+    notes = [f"B: g1: {whole}", "A: rescaled", f"A: g1: {whole}", f"B: g2: {whole}", "B: rescaled"]
+    assert alike(notes) == [
+        (notes[0], notes[3]), (notes[1],), (notes[2],), (notes[4],),
+    ]  # fmt: skip
+    assert alike([]) == []
+    shapes = [f"B: a{n}/x: shapes of Own{n} taken from the file: 't{n}' [{n}, 64]" for n in (1, 2)]
+    other = "B: a1/x: its shape is not known"
+    assert alike([shapes[0], other, shapes[1]]) == [tuple(shapes), (other,)]
 
 
 def test_differences_besides_the_strategy():

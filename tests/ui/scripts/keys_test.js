@@ -22,6 +22,9 @@ export default function () {
     "where nothing has the focus all keys are free": () => {
       equal(["Space", "ArrowLeft", "KeyP"].map((code) => isFree([document.body, document], ROOT, code)), [true, true, true]);
     },
+    "where a blank place was clicked they are free as well": () => {
+      equal(["Space", "ArrowLeft", "KeyP"].map((code) => free('<main data-testid="stMain" tabindex="0"></main>', code)), [true, true, true]);
+    },
     "fields have all keys": () => {
       equal(["<input>", "<textarea></textarea>", "<select></select>", "<p contenteditable='true'></p>"].map((html) => free(html, "KeyP")), [false, false, false, false]);
     },

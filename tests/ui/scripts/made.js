@@ -14,7 +14,7 @@ export function madeRun(more = {}) {
     runs: [{
       seconds_per_cycle: CYCLE, cycles: 100, engines: { matrix: 2, vector: 1, move: 1, dma: 1 },
       sequence: [{ count: 2, cycles: 100, samples: 2, is_drawn: true }, { count: 1, cycles: 40, samples: 1, is_drawn: false }],
-      groups: [{ layers: [0, 1] }, { layers: [1, 2] }],
+      groups: [{ layers: [0, 1], shares: [1, 0.25] }, { layers: [1, 2], shares: [0.75, 1] }],
       hue_cycles: [30, 50, 0, 0, 0, 0, 20],
       ...more.header,
     }],
@@ -24,7 +24,7 @@ export function madeRun(more = {}) {
     link: [255, 0, 0, 0, 51],
     kernel_from: [0, 50], kernel_to: [50, 95], kernel_group: [0, 1],
     flight_cycle: [0, 20, 40, 50, 90], flight_layers: [1, 2, 1, 0, 0],
-    layer_matrix_cycles: [80, 40, 0],
+    layer_matrix_cycles: [80, 40, 0], layer_run_s: [0.72, 0.8, 0.4],
     ...more.arrays,
   };
   const own = Object.fromEntries(Object.entries(arrays).map(([name, values]) => [`0.${name}`, values]));

@@ -115,7 +115,7 @@ def test_all_that_a_link_names_wrongly_is_one_notice(app: AppTest, answering: De
     assert not app.exception
     (notice,) = app.info
     head, _, *lines = notice.value.replace("\\", "").split("\n")
-    assert head == "Parts of this link cannot be had:"
+    assert head == "Some parts of this link are not available:"
     assert [line.split(". ")[0] for line in lines] == [
         "- The link names the model “nothing”, which this server does not have",
         "- The link names the chip “none”, which this server does not have",

@@ -202,7 +202,7 @@ def test_keys_act_where_nothing_has_the_focus(screen: Overview) -> None:
     page = screen.page
     assert page.evaluate("document.activeElement === document.body")
     page.keyboard.press("ArrowDown")
-    assert screen.run("return view.state.layer") is None  # it scrolls the page
+    assert screen.run("return view.state.layer") == 0
     page.keyboard.press("ArrowRight")
     assert screen.run("return view.state.time") > 0
     page.keyboard.press("Space")
@@ -221,6 +221,18 @@ def test_keys_act_where_nothing_has_the_focus(screen: Overview) -> None:
     page.keyboard.press("?")
     page.keyboard.press("?")
     expect(shown).to_be_hidden()
+
+
+def test_keys_act_after_a_click_on_a_blank_place(screen: Overview) -> None:
+    page = screen.page
+    page.locator(".overview h1").click()
+    assert page.evaluate("document.activeElement.dataset.testid") == "stMain"
+    page.keyboard.press("ArrowRight")
+    assert screen.run("return view.state.time") > 0
+    page.keyboard.press("2")
+    assert screen.run("return [view.state.time, view.state.pin]") == [None, {"group": 1}]
+    assert "Playhead" not in screen.said
+    page.keyboard.press("Escape")
 
 
 def test_fields_and_other_canvases_keep_their_keys(screen: Overview) -> None:
