@@ -141,7 +141,7 @@ class GraphView {
     const sized = sizedPen(this.canvas, HEIGHT);
     if (!sized) return false;
     Object.assign(this.plane, { width: sized.width, height: sized.height });
-    if (!this.plane.pitch) this.plane.reset();
+    if (!this.plane.pitch) this.plane.begin();
     this.theme = readTheme(this.root.host || this.root);
     this.painter.draw(sized.pen, this.theme);
     if (this.canvas.dataset.scene) {

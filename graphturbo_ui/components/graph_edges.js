@@ -7,6 +7,7 @@ export const MIN_TEXT = 11;
 const EDGE_REACH = 8;
 const MIN_BENT = 3;
 const MIN_SHAPE_PITCH = 8;
+const ARROW = 4; // pixels of an arrow's head
 
 /** The ends of an edge and how it runs: straight down, then over; beside the boxes when long. */
 function edgeEnds(plane, pane, { s, t }) {
@@ -59,11 +60,25 @@ export function drawEdges(pen, plane, pane, theme, flags) {
     pen.globalAlpha = isStrong ? 1 : 0.5;
     pen.lineWidth = isStrong ? 1.8 : 1;
     pen.beginPath();
-    for (const item of found) if (Boolean(isMarked(item)) === isStrong) traceEdge(pen, item.ends, plane.pitch);
+    const own = found.filter((item) => Boolean(isMarked(item)) === isStrong);
+    for (const { ends } of own) traceEdge(pen, ends, plane.pitch);
     pen.stroke();
+    if (plane.gap >= ARROW) drawArrows(pen, own, theme);
   }
   pen.globalAlpha = 1;
   return found;
+}
+
+/** A head at the end of each of these edges. */
+function drawArrows(pen, found, theme) {
+  pen.fillStyle = theme.text;
+  pen.beginPath();
+  for (const { ends: { x1, y1 } } of found) {
+    pen.moveTo(x1, y1);
+    pen.lineTo(x1 - ARROW * 0.7, y1 - ARROW);
+    pen.lineTo(x1 + ARROW * 0.7, y1 - ARROW);
+  }
+  pen.fill();
 }
 
 /**

@@ -7,7 +7,6 @@ import { shorterNames } from "./group_names.js";
 
 export const MAX_TOLD = 300;
 const NAME_ROOM = 60;
-const MIN_TYPES = 80;
 const LETTER = 6; // pixels, of a letter as wide as most
 const BAND = 12; // width of the hues at the edge of a sub-graph that has several
 
@@ -61,7 +60,7 @@ export class GraphPainter {
     const count = run.members.filter((ops) => ops.length).length;
     const opened = run.opened.size ? `, ${run.opened.size} opened` : "";
     const named = this.view.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
-    const text = `${named} — ${count} sub-graph${count === 1 ? "" : "s"}${opened}`;
+    const text = `${named} — ${count.toLocaleString("en-US")} sub-graph${count === 1 ? "" : "s"}${opened}`;
     pen.fillText(this.fit(text, "", plane.paneWidth() - 24), x + 12, HEAD / 2);
     pen.fillStyle = theme.border;
     if (pane) pen.fillRect(x, 0, 1, plane.height);
@@ -125,13 +124,11 @@ export class GraphPainter {
     const group = run.groups[g];
     const pieces = group.pieces > 1 ? ` ×${group.pieces}` : "";
     const ops = run.members[g];
-    const types = ops.length <= 4 ? ops.map((op) => run.op_types[op]).join(" + ") : `${ops.length} ops`;
+    const types = ops.length <= 4 ? ops.map((op) => run.op_types[op]).join(" + ") : `${ops.length.toLocaleString("en-US")} ops`;
     const shorter = shorterNames(group.name);
     const names = [...shorter.map((name) => `${name}${pieces}`), shorter.at(-1), shorter.at(-1).split(", part")[0]];
-    const room = box.w - (colour ? 10 : BAND + 9);
-    const text = box.w < MIN_TYPES ? firstThatFits(names, room) : `${names[0]} · ${types}`;
     const left = colour ? 5 : BAND + 4;
-    this.write(text, "", { ...box, x: box.x + left, w: box.w - left - 5 }, colour);
+    this.write([`${names[0]} · ${types}`, ...names, ""], "", { ...box, x: box.x + left, w: box.w - left - 5 }, colour);
   }
 
   /** The name of an opened sub-graph, left of its box. */
@@ -207,7 +204,10 @@ export class GraphPainter {
     this.pen.strokeRect(box.x, box.y, box.w, h);
   }
 
-  /** A line of text in the part of a box that is in sight; `ground` null is the theme's own. */
+  /**
+   * A line of text in the part of a box that is in sight; `ground` null is the theme's own. Of several
+   * texts the first that is not cut.
+   */
   write(text, head, box, ground) {
     const { pen, plane, theme } = this;
     const top = Math.max(box.y, HEAD);
@@ -218,7 +218,8 @@ export class GraphPainter {
     pen.textBaseline = "middle";
     pen.fillStyle = ground ? inkOn(ground) : theme.text;
     this.inks.add(`${pen.fillStyle} on ${ground || theme.panel}`);
-    pen.fillText(this.fit(text, head, box.w), box.x, top + height / 2 + 0.5);
+    const whole = Array.isArray(text) ? text.find((own) => this.fit(own, head, box.w) === own) ?? "" : text;
+    pen.fillText(this.fit(whole, head, box.w), box.x, top + height / 2 + 0.5);
   }
 
   /** The part of a text that fits, looked up where it was asked for before. */
@@ -271,7 +272,7 @@ export function showGraphLegend(place, hues, theme) {
   const entries = [
     ...hueEntries(hues, theme.hues).map(([title, colour]) => [`0.4rem solid ${colour}`, title]),
     ["2px solid currentColor", "selected"],
-    ["2px dashed currentColor", "selected in part; a tick where"],
+    ["2px dashed currentColor", "selected in part: ticks mark its ops"],
     [`2px solid ${PALETTE.hit}`, "found"],
     [null, "strip at the right: the whole graph; click or drag to go there"],
   ];

@@ -13,6 +13,10 @@ const MIN_COLUMN = 26;
 const WIDE_COLUMN = 190;
 const MAX_COLUMN = 220;
 const TALLEST_BOX = 34;
+const WIDEST_GAP = 10; // pixels between two boxes, which show the edge between them
+const ROOMY_PITCH = 8; // pixels a rank from which a box has room for its label and for a gap
+const LEAST_FITTED_PITCH = 1; // pixels a rank below which boxes run together
+const READ_PITCH = 6; // pixels a rank at which a larger graph starts
 
 /**
  * Ranks to pixels and columns to pixels, for all panes. `pitch`: pixels a rank; `top`: the first
@@ -41,6 +45,12 @@ export class GraphPlane {
   /** Both panes show ops alone, so that they move sideways together too. */
   get isLocked() {
     return this.runs.length > 1 && this.runs.every(isAllOpen);
+  }
+
+  /** At first the whole graph is in sight; of one too large for that, its beginning. */
+  begin() {
+    this.reset();
+    if (this.pitch < LEAST_FITTED_PITCH) this.pitch = READ_PITCH;
   }
 
   /** The ranks of the whole graph in sight. */
@@ -76,7 +86,8 @@ export class GraphPlane {
   /** Measures that boxes of this frame share. */
   measure() {
     const { pitch } = this;
-    this.gap = Math.max(Math.min(5, pitch * 0.2), pitch - TALLEST_BOX);
+    const spare = Math.max(0, pitch - ROOMY_PITCH);
+    this.gap = Math.max(Math.min(WIDEST_GAP, pitch * 0.2 + spare * 0.4), pitch - TALLEST_BOX);
     this.pad = Math.min(5, pitch * 0.15);
     const units = this.runs.map((run) => this.columnWidth(run));
     this.units = this.isLocked ? units.map(() => Math.min(...units)) : units;

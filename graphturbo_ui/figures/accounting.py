@@ -96,7 +96,7 @@ def stall_figure(*reports: Report, names: str = "AB") -> go.Figure:
         ]
     )
     engines = f"all engines {of_all_clusters(*reports)}".rstrip()
-    figure.update_xaxes(title_text=f"makespan (%), mean of {engines}", range=[0, 100])
+    figure.update_xaxes(title_text=f"makespan (%), mean of {engines}", range=[0, 100.5], dtick=20)
     figure.update_yaxes(title_text="engine kind · run", autorange="reversed")
     return laid_out(figure, len(rows), NO_ENGINES)
 
@@ -155,7 +155,7 @@ def ledger_rows(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
 
 def ledger_figure(*reports: Report, names: str = "AB") -> go.Figure:
     """DRAM above GB: a bar a run, cut by cause."""
-    titles = ["over DRAM", "over GB"]
+    titles = ["over DRAM (MiB)", "over GB (MiB)"]
     figure = make_subplots(rows=2, subplot_titles=titles, vertical_spacing=0.36)
     runs = [name for name, _ in zip(names, reports, strict=False)]
     for line, memory in enumerate(("DRAM", "GB"), 1):

@@ -12,6 +12,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.kept_replays import state_text
 from graphturbo_core.report.verdict.note_places import VERIFIED, alike, notes_by_place
 from graphturbo_core.report.verdict.verdict import (
+    NONE_IN_A,
     VerdictRow,
     binding_text,
     sentence,
@@ -119,13 +120,17 @@ def _sentence(*reports: Report, names: str, equal: Report | str | None) -> tuple
     return sentence(a, b, equal, words_of(a, b))
 
 
+def _change(row: VerdictRow) -> str:
+    return row.change if row.change == NONE_IN_A else f"{row.change} · A {row.a}"
+
+
 def _figure(row: VerdictRow) -> None:
     """One figure: B's value (that of a run alone) and the change, green where it is better."""
     colours = {True: "green", False: "red", None: "off"}
     st.metric(
         row.label,
         row.b or row.a,
-        f"{row.change} · A {row.a}" if row.b else None,
+        _change(row) if row.b else None,
         delta_color=colours[row.is_better],  # type: ignore[arg-type]  # one of Streamlit's words
         delta_arrow=row.arrow,  # type: ignore[arg-type]  # one of Streamlit's words
         help=f"{define(row.term)} {row.direction.capitalize()}.",

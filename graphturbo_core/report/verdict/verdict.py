@@ -30,6 +30,8 @@ from graphturbo_core.units import (
     format_percent,
 )
 
+NONE_IN_A = "none in A"
+"""The change of a figure that is zero in A."""
 SAME_RATIO = 0.005
 """Two figures within 0.5 % are called the same (our choice: no view shows such a difference)."""
 UNNAMED: Mapping[str, str] = MappingProxyType({})
@@ -134,7 +136,7 @@ def change_text(first: float, second: float) -> str:
     if is_same(first, second):
         return "the same"
     if not first:
-        return "none in A"
+        return NONE_IN_A
     ratio = second / first
     if ratio >= 2:  # noqa: PLR2004  # a doubling reads better as a multiple
         return times_text(ratio)

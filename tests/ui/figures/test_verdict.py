@@ -145,7 +145,8 @@ def test_an_engine_kind_alone_at_work_is_told_with_its_place():
         "DMAs, work 80 % of the time; for 60 % of the time they work alone, most of all in "
         "sub-graph 1 (75 % of it)"
     )
-    assert binding_text(report, {"g1": "the stem", "g2": "the head"}).endswith("in the stem (75 % of it)")
+    named = binding_text(report, {"g1": "the stem", "g2": "the head"})
+    assert named.endswith("in the stem (75 % of it)")
     _, why = sentence(report, report, None, ({"g1": "layers 1 to 4"}, {"g1": "the stem"}))
     assert "in the stem (75 % of it). A is" in why
     assert why.endswith("in layers 1 to 4 (75 % of it).")
