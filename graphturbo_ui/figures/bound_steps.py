@@ -21,7 +21,7 @@ STEP_WORDS: Mapping[str, str] = {
     "data_matrix": "waits for matrix work",
     "data_vector": "waits for vector work",
     "data_dram": "waits for data from DRAM",
-    "data_gb": "waits for data from GB",
+    "data_gb": "waits for data through GB",
     "data_lb": "waits for data from other cores",
     "address": "waits for buffer space",
     "channel": "waits for a channel",

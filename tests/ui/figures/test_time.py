@@ -200,7 +200,7 @@ def test_steps_from_the_lower_bound_are_as_long_as_the_run():
     assert bars["waits for data from DRAM"][1] == bars["spills"][0] == 0
     patterns = {bar.name: bar.marker.pattern.shape for bar in figure.data}
     hatched = {name: shape for name, shape in patterns.items() if shape}
-    assert hatched == {"waits for data from DRAM": "/", "waits for data from GB": "x"}
+    assert hatched == {"waits for data from DRAM": "/", "waits for data through GB": "x"}
     assert len({*bound_steps.PATTERNS.values()}) == len(bound_steps.PATTERNS)
     rows = bound_steps.bound_step_rows(a, b)
     assert {(row["run"], row["bound by"]) for row in rows} == {
