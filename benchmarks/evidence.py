@@ -93,8 +93,13 @@ ALL: tuple[Evidence, ...] = (
     ),
     Evidence(
         "schedulers",
-        (("benchmarks.schedulers", "--afresh"),),
-        ("docs/schedulers.json", "docs/schedulers.md", "docs/scheduler-abilities.json"),
+        (("benchmarks.schedulers", "--afresh"), ("benchmarks.schedulers", "--samples")),
+        (
+            "docs/schedulers.json",
+            "docs/scheduler-samples.json",
+            "docs/schedulers.md",
+            "docs/scheduler-abilities.json",
+        ),
         (
             PROFILES,
             "sample_models/*.onnx",

@@ -53,8 +53,13 @@ SETTINGS = (
 """With one sample, clusters may share it."""
 
 
-def runs(setting: Setting, chip: str, missing: Sequence[str]) -> list[tuple[Key, Run]]:
-    """The runs of one setting on one chip, in a separate process."""
+def runs(
+    setting: Setting, chip: str, missing: Sequence[str], most_seconds: float | None = None
+) -> list[tuple[Key, Run]]:
+    """The runs of one setting on one chip, in a separate process.
+
+    `most_seconds`: of CPU time for a run; without it only rewrite searches have a limit.
+    """
     warm_up()
     model, found = setting.model, []
     imports = Imports(model.data())
@@ -62,7 +67,7 @@ def runs(setting: Setting, chip: str, missing: Sequence[str]) -> list[tuple[Key,
         request = RunRequest(
             model.name, f"{name}@{setting.cluster_batch}", chip, model.batch, has_pictures=False
         )
-        most = MOST_SECONDS if name in REWRITE_SEARCHES else None
+        most = MOST_SECONDS if name in REWRITE_SEARCHES else most_seconds
         found.append(((setting.name, chip, name), timed_run(imports, request, most)))
     return found
 

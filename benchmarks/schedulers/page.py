@@ -9,6 +9,7 @@ from statistics import geometric_mean, median
 from benchmarks.drawing.sheet import Sheet
 from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.quality.matrix import CHIPS
+from benchmarks.schedulers import samples
 from benchmarks.schedulers.matrix import COMPARED, KEPT, MOST_SECONDS, SETTINGS, Setting
 from benchmarks.schedulers.probes import QUESTIONS, answers
 from graphturbo_core.comparison.side_by_side.kept_abilities import (
@@ -48,8 +49,8 @@ in brackets. `~` without brackets: the share of a CPU is not recorded.
 """
 
 
-def page(found: Mapping[Key, Run]) -> str:
-    """Text of docs/schedulers.md."""
+def page(found: Mapping[Key, Run], of_samples: Mapping[Key, Run]) -> str:
+    """Text of docs/schedulers.md; `of_samples`: the runs of every sample."""
     runs = {key: KeptRun(**run) for key, run in found.items()}
     count = len(SETTINGS) * len(CHIPS) * len(COMPARED)
     ended = sum(not run.has_figures for run in runs.values())
@@ -62,6 +63,7 @@ def page(found: Mapping[Key, Run]) -> str:
             _means(runs).markdown(),
             TIMES,
             *(text for setting in SETTINGS for text in _setting(runs, setting)),
+            *samples.sections(of_samples),
         ]
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.quality.kept_runs import Key, Run
-from benchmarks.schedulers import matrix, timed_run
+from benchmarks.schedulers import matrix, samples, timed_run
 from benchmarks.schedulers.__main__ import main
 from benchmarks.schedulers.matrix import CHIPS, COMPARED, SETTINGS
 from benchmarks.schedulers.page import page
@@ -68,7 +68,7 @@ def test_times_winners_and_what_is_missing_by_hand() -> None:
         (setting, chip, "xla"): run(0.002, 2**20, 5, 0.25),
         (setting, chip, "ios"): {"refused": "TOO_LARGE"},
     }
-    text = page(found)
+    text = page(found, {})
     every = len(SETTINGS) * len(CHIPS)
     assert f"4 of {every * len(COMPARED)} runs are kept. 1 of them" in text
     assert f"`not run`: these have not been run yet ({every} of `layerwise`, {every - 1} of" in text
@@ -84,9 +84,9 @@ def test_times_winners_and_what_is_missing_by_hand() -> None:
     )
     assert "| `xla` | 0.250 (4 missing) | not run |" in text
     near = {**found, (setting, chip, "glow"): run(0.002001, kernels=1)}
-    assert f"- On `{chip}`: `xla` and `glow` are the fastest, with the same time." in page(near)
+    assert f"- On `{chip}`: `xla` and `glow` are the fastest, with the same time." in page(near, {})
     alone: dict[Key, Run] = {(setting, chip, "glow"): run(0.003)}
-    assert f"- On `{chip}`: `glow` alone was run.\n" in page(alone)
+    assert f"- On `{chip}`: `glow` alone was run.\n" in page(alone, {})
 
 
 def test_a_rewrite_search_is_compared_with_the_fastest_and_with_the_unchanged_graph() -> None:
@@ -98,7 +98,7 @@ def test_a_rewrite_search_is_compared_with_the_fastest_and_with_the_unchanged_gr
         (setting, chip, "ios"): run(0.005),
         (setting, chip, "ios:both"): run(0.006),
     }
-    text = page(found)
+    text = page(found, {})
     assert "    - `taso-like`: 1 ms longer than `graphturbo`: " in text
     assert "    - Search or no search: `tensorrt-like`: 1 ms longer than `taso-like`: " in text
     assert "    - `ios:both`: 4 ms longer than `graphturbo`: " in text
@@ -115,7 +115,7 @@ def test_times_to_schedule_and_what_slowed_them_down() -> None:
         (setting, chip, "glow"): run(0.004),  # from before the share was recorded
         (setting, chip, "ios:both"): {"over_seconds": 180},
     }
-    text = page(found)
+    text = page(found, {})
     for row in (
         "`tvm` | 2.5 |",
         "`xla` | ~1.5 (CPU 1.3) |",
@@ -177,3 +177,21 @@ def test_runs_are_kept_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (kept,) = read_schedules(matrix.KEPT)
     assert (kept.setting, kept.chip, kept.strategy) == key
     assert kept.run.latency_s == 1
+
+
+def test_every_sample_has_a_row_on_every_chip() -> None:
+    first, second = samples.settings()[:2]
+    found: dict[Key, Run] = {
+        (first.name, "goya", "tvm"): run(0.002, share=0.25),
+        (first.name, "goya", "glow"): run(0.001, share=0.5),
+        (second.name, "goya", "tvm"): {"refused": "TOO_MANY_INSTRUCTIONS"},
+    }
+    head, *tables = samples.sections(found)
+    assert "3 of 1,280 runs are kept" in head
+    assert len(tables) == len(CHIPS)
+    rows = {line.split(" | ")[0]: line for line in tables[CHIPS.index("goya")].splitlines()}
+    names = samples.PLAIN
+    cells = rows[f"| {first.model.name}"].strip("| ").split(" | ")[1:]
+    assert (cells[names.index("tvm")], cells[names.index("glow")]) == ("25", "**50**")
+    assert cells[names.index("xla")] == "not run"
+    assert "TOO_MANY_INSTRUCTIONS" in rows[f"| {second.model.name}"]

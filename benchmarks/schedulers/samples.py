@@ -1,0 +1,77 @@
+"""Runs of the strategies without a search on every sample and chip, kept one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from pathlib import Path
+
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.quality.kept_runs import Key, Run, read_runs, run_tasks, write_runs
+from benchmarks.quality.matrix import CHIPS, Model
+from benchmarks.schedulers import matrix
+from benchmarks.schedulers.matrix import COMPARED, FIELDS, MOST_SECONDS, Setting
+from graphturbo_core.comparison.side_by_side.kept_schedules import KeptRun
+from graphturbo_core.comparison.side_by_side.rewrite_searches import REWRITE_SEARCHES
+from graphturbo_core.frontend.catalogue import load_sample, sample_names
+
+KEPT = Path(__file__).resolve().parents[2] / "docs" / "scheduler-samples.json"
+PLAIN = tuple(name for name in COMPARED if name not in (*REWRITE_SEARCHES, "ios"))
+"""`ios` simulates some hundred stages of each model."""
+BATCH, CLUSTER_BATCH = 16, 4
+"""The same for all (our choice: the third and the fourth setting of the other tables)."""
+
+
+def settings() -> tuple[Setting, ...]:
+    """A setting a sample, the smallest file first."""
+    names = sorted(sample_names(), key=lambda name: (len(load_sample(name)), name))
+    return tuple(Setting(Model(name, BATCH), CLUSTER_BATCH) for name in names)
+
+
+def kept() -> dict[Key, Run]:
+    """The kept runs."""
+    return read_runs(KEPT, FIELDS)
+
+
+def run_missing(processes: int) -> None:
+    """Runs what is missing, chip by chip."""
+    known = kept()
+    tasks = []
+    for chip, setting in product(CHIPS, settings()):
+        missing = [name for name in PLAIN if (setting.name, chip, name) not in known]
+        if missing:
+            tasks.append((setting, chip, missing, MOST_SECONDS))
+    run_tasks(matrix.runs, tasks, processes, _keep_more)
+
+
+def _keep_more(more: Iterable[tuple[Key, Run]]) -> None:
+    order = [(s.name, c, n) for s in settings() for c in CHIPS for n in PLAIN]
+    write_runs(KEPT, FIELDS, order, kept() | dict(more))
+
+
+def sections(found: Mapping[Key, Run]) -> Iterator[str]:
+    """The tables as Markdown: what was run, then a table per chip."""
+    every = settings()
+    count = len(every) * len(CHIPS) * len(PLAIN)
+    yield (
+        "## Every sample\n\n"
+        f"Batch {BATCH}, {CLUSTER_BATCH} per cluster; share of the lower bound in %, the fastest "
+        f"of a row in bold. `ios` and the searches are left out: they take minutes a model. "
+        f"{len(found)} of {count:,} runs are kept; `not run`: not yet.\n"
+    )
+    for chip in CHIPS:
+        rows = [_row(found, setting, chip) for setting in every]
+        heads = [chip, *(f"`{name}`" for name in PLAIN)]
+        yield Sheet("", heads, rows).markdown().removeprefix("## \n\n")
+
+
+def _row(found: Mapping[Key, Run], setting: Setting, chip: str) -> list[str]:
+    """Shares of a sample's schedules, in %, or why there is none."""
+    runs = [KeptRun(**found.get((setting.name, chip, name), {})) for name in PLAIN]
+    fastest = max((run.share for run in runs if run.has_figures), default=0.0)
+
+    def text(run: KeptRun) -> str:
+        share = f"{100 * run.share:.3g}"
+        return f"**{share}**" if run.share == fastest else share
+
+    return [setting.model.name, *(run.reason or text(run) for run in runs)]
