@@ -67,10 +67,14 @@ function rowValue(run, name, means) {
  * @param {Run} run
  */
 export function runTexts(run, ends) {
-  const layers = run.in_flight.share < 0.0005 ? "one layer in flight at a time" : `two layers or more in flight ${shareText(run.in_flight.share)} of the time`;
+  const share = shareText(run.in_flight.share);
+  const [layers, fewer] = run.in_flight.share < 0.0005
+    ? ["one layer in flight at a time", "one layer in flight"]
+    : [`two layers or more in flight ${share} of the time`, `2+ layers in flight ${share}`];
   const rounds = run.rounds.length > 1 ? `; ${run.rounds.length} rounds, the pale ones repeat the first` : "";
   const link = `DRAM link ${shareText(run.link_busy)} busy`;
-  const short = `${link}${run.rounds.length > 1 ? `; ${run.rounds.length} rounds` : ""}`;
-  if (ends) return [`${ends}; ${layers}, ${link}${rounds}`, `${ends}; ${short}`, ends];
-  return [`${layers}, ${link}${rounds}`, short, link, ""];
+  const count = run.rounds.length > 1 ? `; ${run.rounds.length} rounds` : "";
+  const short = [`${fewer}, ${link}${count}`, `${fewer}, ${link}`, `${link}${count}`];
+  if (ends) return [`${ends}; ${layers}, ${link}${rounds}`, ...short.map((own) => `${ends}; ${own}`), ends];
+  return [`${layers}, ${link}${rounds}`, ...short, link, ""];
 }
