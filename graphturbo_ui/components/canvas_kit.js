@@ -298,14 +298,19 @@ export function sizedPen(canvas, heightPx) {
 /** `draw` at most once a frame; its time and count stand in `canvas.dataset`. */
 export function painter(canvas, draw) {
   let frames = 0;
-  return inNextFrame(() => {
+  const paint = () => {
     const begin = performance.now();
     if (!draw()) return;
     frames += 1;
     canvas.dataset.drawMs = (performance.now() - begin).toFixed(1);
     canvas.dataset.frames = String(frames);
     canvas.dataset.ready = "1";
-  });
+  };
+  // No frame comes before the paper, which may have other colours.
+  for (const name of ["beforeprint", "afterprint"]) {
+    globalThis.addEventListener(name, () => canvas.isConnected && canvas.dataset.ready && paint());
+  }
+  return inNextFrame(paint);
 }
 
 /** `act` once in the next frame, however often it is asked for. */

@@ -39,7 +39,8 @@ async function component(name, parentElement) {
 /** A colour of a chart, or several, on the reader's ground. */
 function onGround(own) {
   if (Array.isArray(own)) return own.map(onGround);
-  return scheme.matches ? ON_DARK[own] ?? own : own;
+  const isDark = scheme.matches && !document.documentElement.dataset.printed;
+  return isDark ? ON_DARK[own] ?? own : own;
 }
 
 /** Draw a chart, or draw it again in the present colours. */
@@ -77,4 +78,5 @@ function drawAll() {
 
 drawAll();
 scheme.addEventListener("change", drawAll);
+for (const name of ["beforeprint", "afterprint"]) addEventListener(name, () => charts.forEach(drawChart));
 document.body.dataset.ready = "1";

@@ -20,7 +20,7 @@ from graphturbo_ui.components import sources
 from graphturbo_ui.figures import tables
 from graphturbo_ui.figures.tables import BOTH
 from graphturbo_ui.page_file.first_screen import Known, first_screen
-from graphturbo_ui.page_file.packing import packed_plotly
+from graphturbo_ui.page_file.packing import packed_font, packed_plotly
 from graphturbo_ui.page_file.sections import Drawing, Figure, lighter, sections_of
 from graphturbo_ui.palette import LIT
 from graphturbo_ui.text import safe_text
@@ -84,6 +84,7 @@ def _rendered(
         css=(FOLDER / "document.css").read_text(encoding="utf-8"),
         script=(FOLDER / "document.js").read_text(encoding="utf-8"),
         plotly=packed_plotly(),
+        font=packed_font(),
         differences=[_said(each) for each in (differences(a, b) if b else ())],
         sentence=[_said(part) for part in _sentence(reports, names, known.equal)],
         verdict=verdict_rows(a, b),

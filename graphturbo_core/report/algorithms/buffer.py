@@ -91,7 +91,7 @@ def _missing(name: str, report: Report) -> str:
         return "The model has one layer: there is nothing to merge."
     if name == "merge" and report.tables["decisions"]:
         return (
-            f"{strategy} does without Algorithm 2: it forms its {counted(groups, 'kernel')} by "
+            f"{strategy} does without Algorithm 2: it forms its {counted(groups, 'sub-graph')} by "
             "other rules. The table of merges lists them."
         )
     if name == "merge":

@@ -167,7 +167,12 @@ class Algorithms {
 
   bind() {
     const { parts, root } = this;
-    for (const tab of this.tabs) tab.onclick = () => this.open(tab.dataset.tab);
+    for (const tab of this.tabs) {
+      tab.onclick = ({ detail }) => {
+        this.open(tab.dataset.tab);
+        if (detail) parts.svg.focus({ preventScroll: true }); // a pointer's: keys step, as the hint says
+      };
+    }
     parts.back.onclick = () => this.by(-1);
     parts.next.onclick = () => this.by(1);
     parts.play.onclick = () => this.togglePlay();

@@ -107,20 +107,28 @@ function drawList(pen, run, now, { x, width }) {
   const skipped = new Set(now.skipped);
   const chosen = stack.indexOf(now.run);
   const from = Math.max(0, Math.min(chosen - ENTRIES + 3, stack.length - ENTRIES));
-  stack.slice(from, from + ENTRIES).forEach((kernel, n) => {
+  const shown = stack.slice(from, from + ENTRIES);
+  const texts = shown.map((kernel) => entryTexts(run, order.kernels[kernel]));
+  const level = [0, 1, 2].find((own) => texts.every((each) => pen.width(at(each, own), 12.5, 600) <= ENTRY - 16)) ?? 2;
+  shown.forEach((kernel, n) => {
     const y = TOP + n * CHIP;
     const hue = run.hue_of_group[order.kernels[kernel].group];
     const isChosen = kernel === now.run;
     pen.rect(x, y, ENTRY, CHIP - 4, isChosen ? hueFill(hue, HUES) : "var(--track)", { rx: 4 });
     if (!isChosen) pen.rect(x, y, 5, CHIP - 4, hueFill(hue, HUES), { rx: 2 });
     else pen.rect(x - 3, y - 3, ENTRY + 6, CHIP + 2, "none", { stroke: "var(--ink)", "stroke-width": 2.5, rx: 6 });
-    pen.text(x + 13, y + 14.5, pen.fit(entryTexts(run, order.kernels[kernel]), ENTRY - 16, 12.5, 600), { weight: 600, fill: isChosen ? hueInk(hue, HUES) : "var(--ink)" });
+    pen.text(x + 13, y + 14.5, pen.fit([at(texts[n], level)], ENTRY - 16, 12.5, 600), { weight: 600, fill: isChosen ? hueInk(hue, HUES) : "var(--ink)" });
     const words = isChosen ? ["▸ runs: first with all inputs", "▸ runs"] : skipped.has(kernel) ? ["waits for a producer", "waits"] : null;
     if (words) pen.text(x + ENTRY + 12, y + 14.5, pen.fit(words, width - ENTRY - 14, 12.5, isChosen ? 650 : 400), { weight: isChosen ? 650 : 400, fill: isChosen ? "var(--ink)" : "var(--ink2)" });
   });
   const more = stack.length - from - ENTRIES;
   const text = [from ? `${from} above` : "", more > 0 ? `${more} more below` : ""].filter(Boolean).join(", ");
   if (text) pen.text(x, TOP + ENTRIES * CHIP + 12, text);
+}
+
+/** The text of a level of shortness; the shortest of fewer texts. All entries have one level. */
+function at(texts, level) {
+  return texts[Math.min(level, texts.length - 1)];
 }
 
 /** A kernel in the list, from the longest text to the shortest. */

@@ -1,6 +1,6 @@
 // Panel 1: each sub-graph as a rectangle cut in pieces, and its bytes against the LBs' capacity.
 
-import { shorterNames, titleOf } from "../group_names.js";
+import { shorterNames } from "../group_names.js";
 import { hueFill, hueInk, hueText } from "../overview/draw.js";
 import { countText, sizeText } from "../overview/words.js";
 import { cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "./splits.js";
@@ -108,7 +108,7 @@ function drawLabel(pen, scene, run, part, y, height) {
   const middle = y + height / 2;
   const full = nameOf(run, part);
   const count = part.groups.length > 1 ? ` ×${part.groups.length}` : "";
-  const name = pen.fit(count ? [`${titleOf(full)}${count}`] : shorterNames(full), LABELS - 8, 14, 650);
+  const name = pen.fit(shorterNames(full).map((own) => `${own}${count}`), LABELS - 8, 14, 650);
   pen.text(0, middle - 3, name, { size: 14, weight: 650, fill: hueText(hue, HUES) });
   if (!full.startsWith(title)) {
     pen.text(pen.width(name, 14, 650) + 7, middle - 3, pen.fit([title], LABELS - 20 - pen.width(name, 14, 650), 13), { size: 13 });
@@ -117,6 +117,7 @@ function drawLabel(pen, scene, run, part, y, height) {
 }
 
 function piecesText(scene, run, part) {
+  if (part.final_pieces !== part.pieces) return `${part.pieces > 1 ? part.pieces : "whole"}, later ${countText(part.final_pieces, "piece")}`;
   if (part.final_pieces === 1) return part.shape.length ? `whole, ${countText(run.samples, scene.noun)}` : "whole";
   const samples = part.axis === 0 ? (part.shape[0] ?? 0) / part.final_pieces : 0;
   if (Number.isInteger(samples) && samples > 0) return `${part.final_pieces} × ${countText(samples, scene.noun)}`;
@@ -232,6 +233,6 @@ function told(scene, run, part, shown) {
     facts.push(["Afterwards", `It runs in ${countText(part.final_pieces, "piece")}${part.along ? ` along ${part.along}` : ""}: later rules cut it further.`, "plain"]);
   }
   if (part.layers.length > shown) facts.push(["Layers", `The ${shown} of ${part.layers.length} with most bytes are drawn.`, "plain"]);
-  const said = `${namesOf(run, part)}: ${part.pieces} pieces, ${sizeText(part.whole_bytes)} whole, ${sizeText(part.piece_bytes)} a piece. ${forced}`;
+  const said = `${namesOf(run, part)}: ${countText(part.pieces, "piece")}, ${sizeText(part.whole_bytes)} whole, ${sizeText(part.piece_bytes)} a piece. ${forced}`;
   return { facts, said };
 }

@@ -12,7 +12,9 @@ const SLACK = 4; // pixels of the place that may lie below the window
 export function dockInspector(place, inspector, changed) {
   const own = Number.parseFloat(getComputedStyle(place).getPropertyValue("--top-bar"));
   const bar = Number.isNaN(own) ? BAR : own; // a saved page has none
+  const root = place.closest(".overview");
   const put = (isDocked) => {
+    if (root.dataset.printed) return; // paper has room for it
     const { left, width, height } = place.getBoundingClientRect();
     inspector.style.left = isDocked ? `${left}px` : "";
     inspector.style.width = isDocked ? `${width}px` : "";

@@ -327,7 +327,8 @@ class Overview {
 
   pickHue(hue) {
     if (hue >= this.scene.hues.titles.length) return;
-    if (!this.player.isPlaying) this.state.time = null; // the inspector has one of the two
+    Object.assign(this.state, { layer: null, group: null, hue: null }); // the last input wins
+    if (!this.player.isPlaying) this.state.time = null;
     const group = this.scene.hues.of_group.indexOf(hue);
     this.pin(this.scene.hues.meaning === "group" ? { group } : { hue });
   }

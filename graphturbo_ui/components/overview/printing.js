@@ -3,6 +3,7 @@
 
 const PAPER = { width: 1280, height: 860 }; // pixels; overview.css scales them to the paper
 const PAGE = 985; // pixels of a page across: Letter or A4, landscape
+const LARGEST = 1.6; // times that views of a narrow window are enlarged
 /** @type {WeakMap<CSSMediaRule, string>} */
 const asWritten = new WeakMap(); // what a rule is for
 
@@ -25,6 +26,7 @@ export function bindPrinting(view, inspector) {
     inspector.style.cssText = place.style.cssText = "";
     Object.assign(root.style, { width: `${PAPER.width}px`, height: `${PAPER.height}px` });
     view.isPrinted = true;
+    root.dataset.printed = "yes";
     view.draw();
   });
   globalThis.addEventListener("afterprint", () => {
@@ -36,6 +38,7 @@ export function bindPrinting(view, inspector) {
     place.style.cssText = before.place;
     Object.assign(root.style, { width: "", height: "" });
     view.isPrinted = false;
+    delete root.dataset.printed;
     view.draw();
   });
 }
@@ -45,7 +48,7 @@ function markPage(theme) {
   const page = document.documentElement;
   if (theme) page.dataset.printed = theme;
   else delete page.dataset.printed;
-  page.style.setProperty("--on-paper", theme ? String(Math.min(1, PAGE / globalThis.innerWidth)) : "");
+  page.style.setProperty("--on-paper", theme ? String(Math.min(LARGEST, PAGE / globalThis.innerWidth)) : "");
 }
 
 /** Switch the rules for windows of other sizes off, or, by an empty text, on again. */

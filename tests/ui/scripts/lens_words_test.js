@@ -16,7 +16,7 @@ const LOSES = { ...LONGEST, loses_s: 0.0041 };
 function scene(more = {}) {
   const found = madeScene([2, 1]);
   found.hues = { ...found.hues, meaning: "group", titles: ["stem", "stage 1"] };
-  ["stem", "stage 1"].forEach((title, number) => { found.runs[0].groups[number].title = title; });
+  ["stem", "stage 1"].forEach((title, number) => { found.runs[0].groups[number].called = title; });
   return { ...found, focus: LONGEST, window: [20, 40], ...more };
 }
 
@@ -28,7 +28,7 @@ function blocked(ops, more = {}) {
     ...more,
   });
   found.hues = { ...found.hues, meaning: "kind" };
-  found.runs[0].groups = [{ layers: [0, 1], title: "norm" }, { layers: [2], title: "norm" }];
+  found.runs[0].groups = [{ layers: [0, 1], called: "norm" }, { layers: [2], called: "norm" }];
   return found;
 }
 
