@@ -12,7 +12,6 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.lowering.caps import compute_total
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
@@ -35,7 +34,7 @@ def alternatives(
     staging buffer for products of computed operands. Buffers shared with other kernels are as in
     `placed`.
     """
-    if task.plan.scheduling != ACROSS_LAYERS or compute_total(placed) > MOST_COMPUTES:
+    if task.plan.scheduling != ACROSS_LAYERS or placed.computes > MOST_COMPUTES:
         return ()
     found = []
     for other in (_expected(task), task):

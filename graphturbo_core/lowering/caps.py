@@ -10,7 +10,7 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.classes import CoreClasses
 from graphturbo_core.lowering.stages.owners import Owners
 from graphturbo_core.lowering.stages.stage import Cut, Stage, core_stages
-from graphturbo_core.lowering.tiling.tiling import check_total, compute_count, output_tiles
+from graphturbo_core.lowering.tiling.tiling import check_total, output_tiles
 from graphturbo_core.products.plan import Plan
 
 
@@ -38,15 +38,6 @@ def _may_vanish(stage: Stage) -> bool:
     return len(stage.ops) == 1 and (stage.first.is_view or stage.first.is_joint)
 
 
-def compute_total(placement: KernelPlacement) -> int:
-    """Compute instructions of a kernel."""
-    return sum(
-        compute_count(stage, tiling)
-        for stage, tiling in zip(placement.stages, placement.tilings, strict=True)
-        if stage.index not in placement.views.skipped
-    )
-
-
 def check_moves(
     classes: CoreClasses, plan: Plan, settings: list[Setting], max_instructions: int
 ) -> list[int]:
@@ -59,7 +50,7 @@ def check_moves(
     """
     owners: dict[Cut, Owners] = {}
     counts = [
-        compute_total(setting.placement)
+        setting.placement.computes
         + sum(_stores(setting))
         + sum(_fetches(setting.placement))
         + fewest_exchanges(setting.placement, classes, owners)

@@ -19,7 +19,7 @@ from graphturbo_core.lowering.numbering import number_all
 from graphturbo_core.lowering.placing import KernelGrains, PlacingLimit
 from graphturbo_core.lowering.placing_far import place_memories, settings_of
 from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
-from graphturbo_core.lowering.stages.stage import Stage, kernel_stages
+from graphturbo_core.lowering.stages.stage import KernelStages, Stage
 from graphturbo_core.lowering.tiling.cutting import LAST_GRAINS, Grain, grains
 from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.products.plan import Plan
@@ -46,7 +46,7 @@ def lower(
             more than `limits.instructions_coarsest`.
     """
     parts = branch_plan(plan)
-    every = [kernel_stages(parts, kernel, parts.unit_of_op) for kernel in parts.kernels]
+    every = list(map(KernelStages(parts, parts.unit_of_op).of, parts.kernels))
     refused: list[tuple[_Attempt, CapacityError]] = []
     ways = _ways(parts, every, is_each_core_simulated)
     known = KnownKernels() if known is None else known

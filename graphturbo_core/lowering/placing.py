@@ -9,7 +9,6 @@ from typing import NamedTuple
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.lowering.alternatives import alternatives
-from graphturbo_core.lowering.caps import compute_total
 from graphturbo_core.lowering.chip_numbering import own_plan
 from graphturbo_core.lowering.local_buffer.placement import (
     KernelPlacement,
@@ -116,7 +115,7 @@ def _place_all(
             continue
         task, placement = _finer(task, placement, cut, places)
         placed.append(PlacedKernel(placement, alternatives(task, placement, places)))
-        computes.append(computes[-1] + compute_total(placement))
+        computes.append(computes[-1] + placement.computes)
         if computes[-1] > max_instructions:
             raise too_many_instructions(plan, kernel.ops[-1], computes[-1])
     return placed
@@ -126,7 +125,7 @@ def _finer(
     task: PlacementTask, placed: KernelPlacement, cut: KernelGrains, places: Places
 ) -> tuple[PlacementTask, KernelPlacement]:
     """A kernel with finer tiles, where it has few computes then and spills nothing else."""
-    if cut.few is None or compute_total(placed) > cut.computes:
+    if cut.few is None or placed.computes > cut.computes:
         return task, placed
     finer = replace(task, grain=cut.few)
     try:
@@ -135,7 +134,7 @@ def _finer(
         return task, placed
     if found is None or not found.spilled <= placed.spilled:
         return task, placed
-    return (finer, found) if compute_total(found) <= cut.computes else (task, placed)
+    return (finer, found) if found.computes <= cut.computes else (task, placed)
 
 
 def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:

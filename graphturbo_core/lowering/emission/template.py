@@ -74,7 +74,7 @@ class Setting:
         corner = self.corners.get(tensor)
         if corner is None or not any(corner):
             return box
-        return tuple((lo - c, hi - c) for (lo, hi), c in zip(box, corner, strict=True))
+        return tuple([(lo - c, hi - c) for (lo, hi), c in zip(box, corner, strict=True)])
 
 
 def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:

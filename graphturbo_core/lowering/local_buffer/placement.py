@@ -30,6 +30,7 @@ from graphturbo_core.lowering.tiling.tiling import (
     Steps,
     Tiling,
     check_total,
+    compute_count,
 )
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
@@ -92,6 +93,17 @@ class KernelPlacement:
         """Tiles of each stage; many objects, so listed only after all kernels are placed."""
         pairs = zip(self.stages, self.tilings, strict=True)
         return tuple(self.alike.tiles(stage, tiling) for stage, tiling in pairs)
+
+    @cached_property
+    def computes(self) -> int:
+        """Compute instructions of the kernel."""
+        return sum(
+            [
+                compute_count(stage, tiling)
+                for stage, tiling in zip(self.stages, self.tilings, strict=True)
+                if stage.index not in self.views.skipped
+            ]
+        )
 
     @cached_property
     def items(self) -> tuple[WeightItems | None, ...]:

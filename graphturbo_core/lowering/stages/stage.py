@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
+from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, extents, hull, is_empty, volume, with_interval
@@ -161,22 +162,59 @@ def bytes_per_element(plan: Plan, tensor: str) -> int:
     return plan.element_bytes[tensor]
 
 
+class KernelStages:
+    """The stages of a plan's kernels; pieces of a group share all that is independent of boxes."""
+
+    def __init__(self, plan: Plan, layer_of: Mapping[str, int]) -> None:
+        """`layer_of`: the layer of each op."""
+        self._plan, self._layer_of = plan, layer_of
+        self._nests: dict[Hashable, tuple[_NestResult, ...]] = {}
+
+    def of(self, kernel: KernelPlan) -> tuple[Stage, ...]:
+        """The kernel's stages, layer after layer."""
+        key = kernel.ops, tuple(kernel.outputs), tuple(kernel.boxes)
+        nests = self._nests.get(key)
+        if nests is None:
+            nests = self._nests[key] = tuple(_nest_results(self._plan, kernel, self._layer_of))
+        owned = owned_boxes(self._plan, kernel)
+        used = [n for n in nests if len(n.ops) > 1 or not is_empty(kernel.boxes[n.output])]
+        return tuple(
+            [_stage(kernel, nest, index, owned[nest.output]) for index, nest in enumerate(used)]
+        )
+
+
+class _NestResult(NamedTuple):
+    """Fields of a stage that are independent of its box."""
+
+    layer: int
+    ops: tuple[Op, ...]
+    first: OpSemantics
+    output: str
+    output_index: int
+    operands: tuple[Operand, ...]
+    slots: int
+    is_passing: bool
+
+
 def kernel_stages(plan: Plan, kernel: KernelPlan, layer_of: Mapping[str, int]) -> tuple[Stage, ...]:
-    """The kernel's stages, layer after layer."""
+    """The stages of one kernel, layer after layer."""
+    return KernelStages(plan, layer_of).of(kernel)
+
+
+def _nest_results(
+    plan: Plan, kernel: KernelPlan, layer_of: Mapping[str, int]
+) -> Iterator[_NestResult]:
+    """The results of the kernel's loop nests, layer after layer."""
     by_layer: dict[int, list[str]] = {}
     for name in kernel.ops:
         by_layer.setdefault(layer_of[name], []).append(name)
-    stages: list[Stage] = []
-    owned = owned_boxes(plan, kernel)
     for layer, ops in sorted(by_layer.items()):
-        inside = frozenset(ops)
-        outlives = partial(_outlives, plan, kernel, inside)
+        outlives = partial(_outlives, plan, kernel, frozenset(ops))
         for nest in loop_nests(plan.semantics, ops, outlives):
-            stages.extend(_nest_stages(plan, kernel, layer, nest, len(stages)))
-    return tuple(
-        stage if stage.owned == owned[stage.output] else replace(stage, owned=owned[stage.output])
-        for stage in stages
-    )
+            results = plan.semantics.graph.op_by_name[nest.ops[0]].outputs
+            for output in results if len(nest.ops) == 1 else (nest.output,):
+                if output in kernel.boxes:
+                    yield _nest_result(plan, nest, output, layer)
 
 
 def _outlives(plan: Plan, kernel: KernelPlan, inside: frozenset[str], tensor: str) -> bool:
@@ -184,48 +222,37 @@ def _outlives(plan: Plan, kernel: KernelPlan, inside: frozenset[str], tensor: st
     return tensor in kernel.outputs or any(op.name not in inside for op in readers)
 
 
-def _nest_stages(
-    plan: Plan, kernel: KernelPlan, layer: int, nest: LoopNest, index: int
-) -> list[Stage]:
-    graph = plan.semantics.graph
-    ops = tuple(graph.op_by_name[name] for name in nest.ops)
-    names = (
-        [nest.output]
-        if len(ops) > 1
-        else [
-            name
-            for name in ops[0].outputs
-            if name in kernel.boxes and not is_empty(kernel.boxes[name])
-        ]
-    )
-    return [
-        _stage(plan, kernel, ops, name, (layer, index + position))
-        for position, name in enumerate(names)
-    ]
-
-
-def _stage(
-    plan: Plan, kernel: KernelPlan, ops: tuple[Op, ...], output: str, place: tuple[int, int]
-) -> Stage:
-    """Make one stage; `place` is (layer, index of the stage)."""
-    layer, index = place
-    by_op = plan.semantics.by_op
+def _nest_result(plan: Plan, nest: LoopNest, output: str, layer: int) -> _NestResult:
+    ops = tuple(plan.semantics.graph.op_by_name[name] for name in nest.ops)
     output_index = ops[0].outputs.index(output) if len(ops) == 1 else 0
-    box = kernel.boxes[output]
-    return Stage(
-        index=index,
+    return _NestResult(
         layer=layer,
         ops=ops,
-        first=by_op[ops[0].name],
+        first=plan.semantics.by_op[ops[0].name],
         output=output,
         output_index=output_index,
         operands=_operands(plan, ops, output_index),
-        box=box,
-        binding=kernel.bindings[output],
-        shares=used_shares(Cut(kernel.bindings[output], box)),
-        owned=box,
-        slots=nest_slots(plan.semantics, LoopNest(tuple(op.name for op in ops), output)),
+        slots=nest_slots(plan.semantics, LoopNest(nest.ops, output)),
         is_passing=ops[0].name in plan.semantics.passing_ops,
+    )
+
+
+def _stage(kernel: KernelPlan, nest: _NestResult, index: int, owned: Box) -> Stage:
+    box, binding = kernel.boxes[nest.output], kernel.bindings[nest.output]
+    return Stage(
+        index=index,
+        layer=nest.layer,
+        ops=nest.ops,
+        first=nest.first,
+        output=nest.output,
+        output_index=nest.output_index,
+        operands=nest.operands,
+        box=box,
+        binding=binding,
+        shares=used_shares(Cut(binding, box)),
+        slots=nest.slots,
+        owned=owned,
+        is_passing=nest.is_passing,
     )
 
 
@@ -287,8 +314,11 @@ def merge_needs(known: dict[int, Box], more: Mapping[int, Box]) -> None:
 def holdings(stages: tuple[Stage, ...]) -> dict[str, dict[int, Box]]:
     """Per activation read in the kernel: hull of the needs of each core's stages."""
     found: dict[str, dict[int, Box]] = {}
+    merged: set[Hashable] = set()
     for stage, operand in stage_operands(core_stages(stages)):
-        if not operand.is_weight:
+        its = operand.tensor, operand.reads, id(stage.shares)  # equal needs change nothing
+        if not operand.is_weight and its not in merged:
+            merged.add(its)
             merge_needs(found.setdefault(operand.tensor, {}), needs(stage, operand))
     return found
 

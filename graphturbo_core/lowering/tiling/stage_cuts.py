@@ -135,7 +135,7 @@ class StageCuts:
         """
         streamed = self._streamable[stage.index]
         if not stage.is_on_cluster:
-            streamed = frozenset(name for name in streamed if name not in in_lb)
+            streamed = streamed.difference(in_lb)
         key = stage.index, streamed, is_output_in_lb
         if key not in self._cuts:
             is_cluster = stage.is_on_cluster

@@ -11,7 +11,7 @@ from math import prod
 from typing import NamedTuple
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, Interval, divide, full_box, hull, volume, with_interval
+from graphturbo_core.ir.boxes import Box, Interval, divide, hull, volume, with_interval
 from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.stages.stage import (
     Operand,
@@ -171,12 +171,15 @@ def compute_count(stage: Stage, tiling: Tiling) -> int:
 
 def output_tiles(stage: Stage, tiling: Tiling) -> int:
     """Tiles of the result over all cores, independent of cuts of K."""
-    return sum(
-        shares
-        * prod(min(size, count) for size, count in zip(sizes, tiling.parts, strict=True))
-        * column_count(stage, tiling.columns, full_box(sizes))
-        for sizes, shares in stage.share_sizes
-    )
+    tiles = 0
+    for sizes, shares in stage.share_sizes:
+        count = shares
+        for size, parts in zip(sizes, tiling.parts, strict=True):
+            count *= parts if parts < size else size
+        if tiling.columns and stage.contraction is not None:
+            count *= -(-sizes[stage.contraction.n_axis] // tiling.columns)
+        tiles += count
+    return tiles
 
 
 def loop_counts(stage: Stage, tiling: Tiling, share: Box) -> TileKey:

@@ -24,10 +24,11 @@ def shard_range(plan: Plan) -> tuple[int, int]:
 
 def is_small_weight(plan: Plan, operand: Operand) -> bool:
     """Whether a weight is loaded whole, once per stage."""
+    if not operand.is_weight or operand.is_tiled_weight:
+        return False
     shape = plan.semantics.graph.tensors[operand.tensor].shape
     size = tensor_bytes(plan, operand.tensor, full_box(shape))
-    limit = weight_capacity(plan) // plan.rules.small_weight_share
-    return operand.is_weight and not operand.is_tiled_weight and size <= limit
+    return size <= weight_capacity(plan) // plan.rules.small_weight_share
 
 
 def small_weights(plan: Plan, stage: Stage) -> dict[str, tuple[Operand, Box]]:

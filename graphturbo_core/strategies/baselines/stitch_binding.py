@@ -7,7 +7,7 @@ rules of this file are our choice.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -131,6 +131,10 @@ class StitchBinder(Binder):
         walk = _Stitching(self, sem, nests, boxes)
         walk.run()
         return walk.result()
+
+    def read_of(self, boxes: Mapping[str, Box]) -> Hashable:
+        """The boxes themselves: rule 3 compares parts of them."""
+        return tuple(boxes.items())
 
 
 class _Stitching(KernelWalk):

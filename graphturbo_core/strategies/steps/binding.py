@@ -5,14 +5,14 @@ Algorithm 4 of GraphTurbo (OSDI 2023), as the reference page reconstructs it (3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import gcd, prod
 from types import MappingProxyType
 
 from graphturbo_core.errors import PlanError
-from graphturbo_core.ir.boxes import Box
+from graphturbo_core.ir.boxes import Box, extents
 from graphturbo_core.products.plan import ON_CLUSTER, Binding, Scope
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
@@ -141,6 +141,10 @@ class Binder:
         walk = _BindingWalk(self, sem, nests, boxes)
         walk.run()
         return walk.result()
+
+    def read_of(self, boxes: Mapping[str, Box]) -> Hashable:
+        """What bindings depend on: the boxes' sizes. So pieces of equal size have one binding."""
+        return tuple([(tensor, extents(box)) for tensor, box in boxes.items()])
 
     def choose(self, axes: NestAxes, handed: Binding | None) -> Binding:
         """The plain or the handed-down binding, the latter extended if `is_extended`."""

@@ -73,14 +73,14 @@ choice: more than most models have groups)."""
 
 
 class _Bindings:
-    """Cache of the latest kernels' bindings, by their nests and boxes."""
+    """Cache of the latest kernels' bindings, by their nests and what a binder reads of boxes."""
 
     def __init__(self, binder: Binder, semantics: GraphSemantics) -> None:
         self._binder, self._semantics = binder, semantics
         self._known: dict[tuple[object, ...], KernelBinding] = {}
 
     def __call__(self, nests: tuple[LoopNest, ...], boxes: Mapping[str, Box]) -> KernelBinding:
-        key = tuple((nest.ops, nest.output) for nest in nests), tuple(boxes.items())
+        key = tuple([(nest.ops, nest.output) for nest in nests]), self._binder.read_of(boxes)
         found = self._known.pop(key, None)
         if found is None:
             found = self._binder(self._semantics, nests, boxes)

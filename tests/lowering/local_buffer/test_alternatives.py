@@ -168,7 +168,7 @@ def test_none_within_layers(level: str) -> None:
 
 def test_none_of_a_long_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     ((_, placement, _),) = placed(halving())
-    computes = alternatives_module.compute_total(placement)
+    computes = placement.computes
     for most, count in ((computes, 2), (computes - 1, 0)):
         monkeypatch.setattr(alternatives_module, "MOST_COMPUTES", most)
         ((_, _, others),) = placed(halving())

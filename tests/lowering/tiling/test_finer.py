@@ -10,7 +10,6 @@ import pytest
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.caps import compute_total
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
@@ -71,7 +70,7 @@ def test_kernels_of_few_computes_keep_the_finest_tiles(most: int, few: int, whic
     program, placements = placed(within(most))
     check_program(simulate(program))
     assert are_fine(placements) == [count <= COMPUTES[few - 1] and few > 0 for count in COMPUTES]
-    finest = tuple(map(compute_total, lowered_with_placements(uneven())[1]))
+    finest = tuple(each.computes for each in lowered_with_placements(uneven())[1])
     assert finest == COMPUTES
     note = f"tiles{which} are coarser than usual (1/1 of LB, 1 per share): "
     told = f"{note}finer ones need more than {most} instructions"

@@ -179,7 +179,9 @@ class Growing:
         sizes = {name: graph.tensor_bytes[name] for name in names}
         if pieces == 1:
             return sizes
-        for name in names & self._axes.axis_of.keys() - self._axes.read_whole:
+        for name in names:
+            if name not in self._axes.axis_of or name in self._axes.read_whole:
+                continue
             extent = self._tensor_shape(name)[self._axes.axis_of[name]]
             sizes[name] = sizes[name] * -(-extent // pieces) // max(1, extent)
         return sizes
