@@ -18,6 +18,9 @@ class EngineKind(Enum):
     MOVE = "move"
     DMA = "dma"
 
+    __hash__ = object.__hash__
+    """Enum's own hash runs Python code: twice per instruction."""
+
 
 CLUSTER_CORE = -1
 """Core number of engines that belong to the cluster: a shared engine, or DMA."""

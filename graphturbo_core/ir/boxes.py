@@ -66,6 +66,16 @@ def with_interval(box: Box, axis: int, interval: Interval) -> Box:
     return (*box[:axis], interval, *box[axis + 1 :])
 
 
+def corner_of(box: Box) -> tuple[int, ...]:
+    """Lowest index along every axis."""
+    return tuple([lo for lo, _ in box])
+
+
+def shifted(box: Box, by: Sequence[int]) -> Box:
+    """The box moved by so many elements along every axis."""
+    return tuple([(lo + d, hi + d) for (lo, hi), d in zip(box, by, strict=True)])
+
+
 def part_of(interval: Interval, parts: int, index: int) -> Interval:
     """The interval that `divide` puts at `index`, without the others."""
     lo, hi = interval

@@ -80,6 +80,8 @@ class AxisMap:
         lo, hi = out_box[self.out_axis]
         if hi <= lo:
             return (0, 0)
+        if self.kind is AxisKind.SAME and lo >= 0 and hi <= self.size:
+            return (lo, hi)
         if self.kind is AxisKind.WINDOW:
             lo, hi = (
                 lo * self.stride - self.pad,

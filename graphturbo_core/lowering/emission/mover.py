@@ -64,6 +64,7 @@ class Mover:
         self._made = {stage.output: stage for stage in stages if self.machine.classes.is_folded}
         self._away, self._prefetcher = 0, 0
         self._owners: dict[Cut, Owners] = {}
+        self._known_uses: dict[tuple[tuple[int, ...], int], tuple[Use, ...]] = {}
 
     def local(
         self,
@@ -289,9 +290,16 @@ class Mover:
         self.builder.move(engine, InstructionKind.COPY, where, move, accesses)
 
     def _uses(self, route: Route, cores: int) -> tuple[Use, ...]:
-        """Channel uses: each core's channel once; shared channels once per moving core."""
-        is_shared = self.machine.is_shared
-        return tuple([Use(each, cores if is_shared[each] else 1) for each in route.channels])
+        """Channel uses: each core's channel once; shared channels once per moving core.
+
+        Memoised.
+        """
+        known = self._known_uses.get((route.channels, cores))
+        if known is None:
+            is_shared = self.machine.is_shared
+            known = tuple([Use(each, cores if is_shared[each] else 1) for each in route.channels])
+            self._known_uses[route.channels, cores] = known
+        return known
 
     def _move(
         self,

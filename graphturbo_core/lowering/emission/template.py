@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.ir.boxes import Box, extents, intersect
+from graphturbo_core.ir.boxes import Box, corner_of, extents, intersect
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.code import KernelCode
@@ -63,7 +63,7 @@ class Setting:
     def corners(self) -> Mapping[str, Corner]:
         """Lowest corner of the kernel's box of each activation."""
         boxes = self.placement.kernel.boxes
-        return {tensor: tuple([lo for lo, _ in box]) for tensor, box in boxes.items()}
+        return {tensor: corner_of(box) for tensor, box in boxes.items()}
 
     def corner(self, tensor: str) -> Corner | None:
         """Lowest corner of the kernel's box of an activation; None for a weight."""

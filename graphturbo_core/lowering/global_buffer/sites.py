@@ -15,6 +15,9 @@ SPILLS = -2
 several groups compute, one per group. Planned pieces have another buffer: one
 tensor may have both, and a buffer has one cause."""
 
+_NAMES = tuple([memory.name for memory in Memory])
+"""Names of the memories by number; an enum's own `name` runs Python code."""
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -44,7 +47,7 @@ class Site:
     @property
     def key(self) -> SharedKey:
         """Identity of the buffer that holds it."""
-        space = self.memory.name if self.scratch is None else SCRATCH
+        space = _NAMES[self.memory] if self.scratch is None else SCRATCH
         return (space, self.tensor, far_core(self.away), self.maker)
 
 

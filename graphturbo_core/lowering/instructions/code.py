@@ -141,6 +141,9 @@ class CodeBuilder:
     results: list[Box] = field(default_factory=list)
     buffers: list[LocalBuffer] = field(default_factory=list)
     shared: dict[SharedKey, int] = field(default_factory=dict)
+    ports: dict[tuple[tuple[Use, ...], int], tuple[tuple[tuple[int, int], ...], int]] = field(
+        default_factory=dict
+    )
 
     @property
     def accesses(self) -> int:
@@ -198,20 +201,31 @@ class CodeBuilder:
         accesses: Iterable[Access],
     ) -> None:
         """Append a move; it occupies its engine as long as its slowest channel."""
-        chip = self.machine.hardware
-        held: dict[int, int] = {}
-        for channel, times, among in move.channels:
-            cycles = chip.transfer_cycles(move.size_bytes, self.bandwidths[channel])
-            held[channel] = held.get(channel, 0) - (-cycles * times // among)
-            self.transfers.append(Transfer(len(self.rows), channel, move.size_bytes, times, among))
+        row, size_bytes = len(self.rows), move.size_bytes
+        self.transfers += [Transfer(row, use[0], size_bytes, *use[1:]) for use in move.channels]
+        ports, hold_cycles = self._ports(move.channels, size_bytes)
         cells = {
             **_DEFAULTS, "engine": engine, "kind": kind,
             "op": where.op, "layer": where.layer, "tile": where.tile,
-            "hold_cycles": max(held.values()), "latency_cycles": move.latency_cycles,
+            "hold_cycles": hold_cycles, "latency_cycles": move.latency_cycles,
             "cores": move.cores, "size_bytes": move.size_bytes, "halo_bytes": move.halo_bytes,
             "source": move.source, "target": move.target, "cause": move.cause,
         }  # fmt: skip
-        self._append(cells, tuple(held.items()), accesses, ())
+        self._append(cells, ports, accesses, ())
+
+    def _ports(
+        self, uses: tuple[Use, ...], size_bytes: int
+    ) -> tuple[tuple[tuple[int, int], ...], int]:
+        """Channels that a move occupies with their cycles, and the longest of these; memoised."""
+        known = self.ports.get((uses, size_bytes))
+        if known is None:
+            held: dict[int, int] = {}
+            for channel, times, among in uses:
+                bandwidth = self.bandwidths[channel]
+                cycles = self.machine.hardware.transfer_cycles(size_bytes, bandwidth)
+                held[channel] = held.get(channel, 0) - (-cycles * times // among)
+            known = self.ports[uses, size_bytes] = tuple(held.items()), max(held.values())
+        return known
 
     def _append(
         self,

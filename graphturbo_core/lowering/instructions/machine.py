@@ -63,20 +63,20 @@ class Machine:
 
     def engine(self, kind: EngineKind, core: int) -> int:
         """Index of an engine; for DMA, `core` is the index of the DMA engine."""
-        return self._engine_numbers[kind.value][core]
+        return self._engine_numbers[kind][core]
 
     @cached_property
-    def _engine_numbers(self) -> Mapping[str, Mapping[int, int]]:
+    def _engine_numbers(self) -> Mapping[EngineKind, Mapping[int, int]]:
         """Index by kind and core; cached, since every instruction needs it.
 
         `CLUSTER_CORE` is the engine that cores share, else that of `PASSING_CORE`.
         """
-        numbers: dict[str, dict[int, int]] = {kind.value: {} for kind in EngineKind}
+        numbers: dict[EngineKind, dict[int, int]] = {kind: {} for kind in EngineKind}
         for number, engine in enumerate(self.engines()):
             is_dma = engine.kind is EngineKind.DMA
-            numbers[engine.kind.value][engine.index if is_dma else engine.core] = number
+            numbers[engine.kind][engine.index if is_dma else engine.core] = number
         for kind in _CORE_ENGINES:
-            by_core = numbers[kind.value]
+            by_core = numbers[kind]
             if CLUSTER_CORE not in by_core:
                 leaders = enumerate(self.classes.leaders)
                 by_core |= {core: by_core[leader] for core, leader in leaders}

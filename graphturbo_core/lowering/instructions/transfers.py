@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ class Transfers:
     def of(transfers: Sequence[Transfer], own_cycles: Mapping[int, int]) -> Transfers:
         """The transfers as one array."""
         width = len(Transfer._fields)
-        cells = (cell for transfer in transfers for cell in transfer)
+        cells = chain.from_iterable(transfers)
         table = np.fromiter(cells, np.int64, count=width * len(transfers)).reshape(-1, width)
         return Transfers(table, own_cycles)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from graphturbo_core.ir.boxes import Box, contains, volume
 from graphturbo_core.lowering.stages.stage import Cut, Operand, Shares, Stage, bytes_per_element
 from graphturbo_core.products.plan import KernelPlan, Plan
-from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
+from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess, Reads, reads_of
 
 _PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
 
@@ -44,7 +44,15 @@ class Views:
 
     def root(self, tensor: str, box: Box) -> tuple[str, Box]:
         """The tensor with the bytes, and the box there."""
-        return _root(self.maps, tensor, box)
+        while tensor in self.maps:
+            box = self._reads[tensor].box(box)
+            tensor = self.maps[tensor].tensor
+        return tensor, box
+
+    @cached_property
+    def _reads(self) -> Mapping[str, Reads]:
+        """Boxes of the tensor with the bytes by boxes of the view."""
+        return {view: reads_of(access.axes) for view, access in self.maps.items()}
 
     @cached_property
     def holders(self) -> frozenset[str]:
@@ -81,7 +89,9 @@ class _Found:
     skipped: set[int] = field(default_factory=set)
 
     def root(self, tensor: str, box: Box) -> tuple[str, Box]:
-        return _root(self.maps, tensor, box)
+        while tensor in self.maps:
+            tensor, box = self.maps[tensor].tensor, self.maps[tensor].box(box)
+        return tensor, box
 
     def holder(self, tensor: str) -> str:
         """The tensor with the bytes."""
@@ -95,12 +105,6 @@ class _Found:
         first, last = min(kept.first, view.first), max(kept.last, view.last)
         self.needs[holder] = replace(kept, first=first, last=last)
         self.maps[tensor] = access
-
-
-def _root(maps: Mapping[str, InputAccess], tensor: str, box: Box) -> tuple[str, Box]:
-    while tensor in maps:
-        tensor, box = maps[tensor].tensor, maps[tensor].box(box)
-    return tensor, box
 
 
 def _leaves(kernel: KernelPlan, tensor: str) -> bool:

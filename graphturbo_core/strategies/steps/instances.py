@@ -66,16 +66,11 @@ class Section:
 
     def piece_outputs(self, sem: GraphSemantics, piece: int) -> dict[str, Box]:
         """Output boxes of one piece; disjoint over the pieces, together the whole outputs."""
-        return {tensor: self._piece_box(sem, tensor, piece) for tensor in self.outputs}
-
-    def _piece_box(self, sem: GraphSemantics, tensor: str, piece: int) -> Box:
-        box = full_box(sem.graph.tensors[tensor].shape)
+        places = []
         for split in reversed(self.splits):
             piece, place = divmod(piece, split.parts)
-            if tensor in split.axis_of:
-                axis = split.axis_of[tensor]
-                box = with_interval(box, axis, part_of(box[axis], split.parts, place))
-        return box
+            places.append((split, place))
+        return {tensor: _piece_box(sem, tensor, places) for tensor in self.outputs}
 
 
 @dataclass(frozen=True)
@@ -178,6 +173,16 @@ def _check_count(sections: Sequence[Section], limit: int) -> None:
             f"the most in {largest.pieces} pieces of group {largest.name!r}",
             "choose a smaller batch or cluster batch",
         )
+
+
+def _piece_box(sem: GraphSemantics, tensor: str, places: Sequence[tuple[FurtherSplit, int]]) -> Box:
+    """An output's box in the piece that is at these places along the cut axes."""
+    box = full_box(sem.graph.tensors[tensor].shape)
+    for split, place in places:
+        axis = split.axis_of.get(tensor)
+        if axis is not None:
+            box = with_interval(box, axis, part_of(box[axis], split.parts, place))
+    return box
 
 
 def cut_piece(sem: GraphSemantics, section: Section, number: int, piece: int) -> Instance:

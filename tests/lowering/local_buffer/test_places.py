@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import pytest
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.importer import ImportOptions
+from graphturbo_core.ir.boxes import hull
 from graphturbo_core.lowering import known as known_kernels
 from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.local_buffer import places as places_module
@@ -134,6 +136,40 @@ def test_layers_that_are_alike_are_placed_once(monkeypatch: pytest.MonkeyPatch) 
     assert first.tilings == second.tilings
     assert (first.read, second.read) == ({"b1"}, {"b2"})
     assert second.kernel is plan.kernels[4]
+
+
+def test_pieces_that_differ_by_place_are_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of a few rows each; the tensors in LB of each have its own rows."""
+    text = """
+    g (float[512,128] x) => (float[512,128] y) {
+      a = Sigmoid (x)
+      b = Softmax <axis=1> (a)
+      y = Add (a, b)
+    }
+    """
+    plan = plan_of(weighted(text), "graphturbo:full", chip("tiny"))
+    assert len(plan.kernels) > 2
+    once = counted(replace(plan, kernels=plan.kernels[:1]), monkeypatch)
+    assert counted(plan, monkeypatch) == once
+    for kernel, placement in zip(plan.kernels, placements_of(plan), strict=True):
+        assert placement.kernel is kernel
+        assert placement.residents
+        for held in placement.residents.values():
+            assert reduce(hull, held.boxes.values()) == kernel.boxes[held.tensor]
+
+
+def test_pieces_with_windows_are_placed_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Edges clip the windows of the first and the last rows, so rows are not compared by size."""
+    text = """
+    g (float[1,8,64,64] x, float[8,8,3,3] w) => (float[1,8,64,64] y) {
+      a = Sigmoid (x)
+      y = Conv <pads=[1,1,1,1]> (a, w)
+    }
+    """
+    plan = plan_of(weighted(text), "graphturbo:full", chip("tiny"))
+    assert len(plan.kernels) == 8
+    once = counted(replace(plan, kernels=plan.kernels[:1]), monkeypatch)
+    assert counted(plan, monkeypatch) == 8 * once
 
 
 @pytest.mark.parametrize(
