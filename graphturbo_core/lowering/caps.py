@@ -14,17 +14,14 @@ from graphturbo_core.lowering.tiling.tiling import check_total, output_tiles
 from graphturbo_core.products.plan import Plan
 
 
-def check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:
-    """Check that one tile per share is within the cap; a stage that may be a view counts 0.
+def fewest_instructions(plan: Plan, stages: list[tuple[Stage, ...]]) -> list[tuple[str, int]]:
+    """Instructions of each stage with one tile per share, by op; 0 if it may be a view.
 
     A result of the model is stored tile by tile from the cores that computed it.
-
-    Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, before any placement.
     """
     results = frozenset(plan.semantics.graph.outputs)
-    counts = ((stage.ops[0].name, _fewest(stage, results)) for kernel in stages for stage in kernel)
-    check_total(plan, counts, max_instructions)
+    every = [stage for kernel in stages for stage in kernel]
+    return [(stage.ops[0].name, _fewest(stage, results)) for stage in every]
 
 
 def _fewest(stage: Stage, results: frozenset[str]) -> int:

@@ -9,7 +9,7 @@ from typing import cast
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.branches import branch_plan, joined_program
-from graphturbo_core.lowering.caps import check_fewest, check_moves
+from graphturbo_core.lowering.caps import check_moves, fewest_instructions
 from graphturbo_core.lowering.chip_numbering import ChipNumbering
 from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.instructions.machine import Machine
@@ -21,7 +21,7 @@ from graphturbo_core.lowering.placing_far import place_memories, settings_of
 from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
 from graphturbo_core.lowering.stages.stage import KernelStages, Stage
 from graphturbo_core.lowering.tiling.cutting import LAST_GRAINS, Grain, grains
-from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
+from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS, check_total
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 
@@ -71,10 +71,12 @@ finest tiles may take: all such kernels together leave half of them to others (o
 class _Attempt:
     """Stages cut by a grain within limits; `is_longer`: only by `--max-instructions`.
 
-    `few`: grain of kernels with few computes; None: the same grain.
+    `fewest`: a lower bound on each stage's instructions. `few`: grain of kernels with few computes;
+    None: the same grain.
     """
 
     stages: list[tuple[Stage, ...]]
+    fewest: list[tuple[str, int]]
     grain: Grain
     limits: Limits
     is_longer: bool = False
@@ -95,16 +97,17 @@ def _attempts(
     tried = []
     finest, *coarser = grains(plan.rules)
     for stages in ways:
-        tried.append(stages)
-        yield _Attempt(stages, finest, limits)
+        way = stages, fewest_instructions(plan, stages)
+        tried.append(way)
+        yield _Attempt(*way, finest, limits)
         for grain in coarser:
-            yield _Attempt(stages, grain, limits, few=finest)
-            yield _Attempt(stages, grain, limits)
+            yield _Attempt(*way, grain, limits, few=finest)
+            yield _Attempt(*way, grain, limits)
     if max_instructions is None:
         return
     longer = limits.longer(max_instructions)
-    for stages in tried:
-        yield from (_Attempt(stages, grain, longer, is_longer=True) for grain in LAST_GRAINS)
+    for way in tried:
+        yield from (_Attempt(*way, grain, longer, is_longer=True) for grain in LAST_GRAINS)
 
 
 def _longer_offered(refused: Sequence[tuple[_Attempt, CapacityError]]) -> CapacityError:
@@ -177,7 +180,7 @@ def _lowered(whole: Plan, plan: Plan, attempt: _Attempt, known: KnownKernels) ->
     ops = len(plan.semantics.graph.ops)
     is_last = grain in LAST_GRAINS
     cap = limits.instructions_coarsest(ops) if is_last else limits.instructions(ops)
-    check_fewest(plan, stages, cap)
+    check_total(plan, attempt.fewest, cap)
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
     numbering = ChipNumbering(machine)
     few = limits.instructions(ops) // (FEW_PARTS * len(stages))

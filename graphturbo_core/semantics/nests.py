@@ -34,6 +34,9 @@ def loop_nests(
     Our choice: ops independent of the layer's contraction come first, so that the side operands of
     its epilogue are ready; then each nest is the longest possible.
     """
+    if len(op_names) == 1:
+        only = sem.graph.op_by_name[op_names[0]]
+        return (LoopNest((only.name,), next(name for name in only.outputs if name)),)
     ops = _anchor_late(sem, [sem.graph.op_by_name[name] for name in op_names])
     pending = {op.name for op in ops}
     nests = []

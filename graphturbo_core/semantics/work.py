@@ -65,9 +65,9 @@ def is_work_by_extents(semantics: OpSemantics, output_index: int = 0) -> bool:
     """
     if semantics.contraction is not None:
         return semantics.contraction.groups == 1
-    inner = (product for product in semantics.products if product.output == output_index)
-    if any(product.count_axes for product in inner):
-        return False
+    for product in semantics.products:
+        if product.output == output_index and product.count_axes:
+            return False
     if not semantics.ops_per_input:
         return True
     axes = semantics.accesses[output_index][0].axes

@@ -41,6 +41,15 @@ class Targets(NamedTuple):
     alike: int
 
 
+class _Path(NamedTuple):
+    """All stores of a core to one memory: their engine, latency, channels and cores."""
+
+    engine: int
+    latency_cycles: int
+    channels: tuple[Use, ...]
+    cores: int
+
+
 class Mover:
     """Appends moves to a builder.
 
@@ -64,7 +73,7 @@ class Mover:
         self._made = {stage.output: stage for stage in stages if self.machine.classes.is_folded}
         self._away, self._prefetcher = 0, 0
         self._owners: dict[Cut, Owners] = {}
-        self._known_uses: dict[tuple[tuple[int, ...], int], tuple[Use, ...]] = {}
+        self._paths: dict[tuple[int, Memory, int], _Path] = {}
 
     def local(
         self,
@@ -240,12 +249,19 @@ class Mover:
     def store(self, where: Where, site: Site, box: Box, source: tuple[int, int]) -> None:
         """LB -> GB or DRAM; `source` is (core, buffer)."""
         core, buffer = source
-        route = self.machine.route((Memory.LB_DATA, core), _end(site))
-        cores, ends = self.machine.classes.size(core), (Memory.LB_DATA, site.memory)
-        move = self._move((site, box), ends, route, cores=cores)
+        path = self._paths.get((core, site.memory, site.away))
+        if path is None:
+            path = self._paths[core, site.memory, site.away] = self._path(core, _end(site))
+        size = tensor_bytes(self.plan, site.tensor, box)
+        move = Move(size, 0, Memory.LB_DATA, site.memory, site.cause, *path[1:])
         accesses = (Access(buffer, False, box), Access(self.shared(site), True, box))
-        engine = self.machine.engine(EngineKind.MOVE, core)
-        self.builder.move(engine, InstructionKind.STORE, where, move, accesses)
+        self.builder.move(path.engine, InstructionKind.STORE, where, move, accesses)
+
+    def _path(self, core: int, end: End) -> _Path:
+        """From a core's LB to GB or DRAM."""
+        route = self.machine.route((Memory.LB_DATA, core), end)
+        cores, engine = self.machine.classes.size(core), self.machine.engine(EngineKind.MOVE, core)
+        return _Path(engine, route.latency_cycles, self._uses(route, cores), cores)
 
     def exchange(
         self,
@@ -290,16 +306,9 @@ class Mover:
         self.builder.move(engine, InstructionKind.COPY, where, move, accesses)
 
     def _uses(self, route: Route, cores: int) -> tuple[Use, ...]:
-        """Channel uses: each core's channel once; shared channels once per moving core.
-
-        Memoised.
-        """
-        known = self._known_uses.get((route.channels, cores))
-        if known is None:
-            is_shared = self.machine.is_shared
-            known = tuple([Use(each, cores if is_shared[each] else 1) for each in route.channels])
-            self._known_uses[route.channels, cores] = known
-        return known
+        """Channel uses: each core's channel once; shared channels once per moving core."""
+        is_shared = self.machine.is_shared
+        return tuple([Use(each, cores if is_shared[each] else 1) for each in route.channels])
 
     def _move(
         self,

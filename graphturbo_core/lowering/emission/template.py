@@ -76,6 +76,19 @@ class Setting:
             return box
         return tuple([(lo - c, hi - c) for (lo, hi), c in zip(box, corner, strict=True)])
 
+    def relative_shares(self, stage: Stage) -> Hashable:
+        """A stage's shares, so seen; stages of one cut have the same ones."""
+        known = self._relative_shares
+        key = id(stage.shares), self.corners[stage.output]
+        if key not in known:
+            shares = stage.shares.items()
+            known[key] = tuple([(core, self.relative(stage.output, box)) for core, box in shares])
+        return known[key]
+
+    @cached_property
+    def _relative_shares(self) -> dict[tuple[int, Corner], Hashable]:
+        return {}
+
 
 def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
     """Equal for kernels whose code differs only by names and by the place of their boxes.
@@ -124,14 +137,16 @@ def _layers(setting: Setting) -> list[int]:
 
 def _shares(setting: Setting) -> Hashable:
     return tuple(
-        (
-            setting.number[stage.output],
-            len(stage.ops),
-            setting.relative(stage.output, stage.owned),
-            tuple((core, setting.relative(stage.output, b)) for core, b in stage.shares.items()),
-            None if stage.classes is None else (stage.binding, extents(stage.box)),
-        )
-        for stage in setting.placement.stages
+        [
+            (
+                setting.number[stage.output],
+                len(stage.ops),
+                setting.relative(stage.output, stage.owned),
+                setting.relative_shares(stage),
+                None if stage.classes is None else (stage.binding, extents(stage.box)),
+            )
+            for stage in setting.placement.stages
+        ]
     ), tuple(setting.placement.tilings)
 
 

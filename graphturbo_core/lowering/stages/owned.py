@@ -46,8 +46,7 @@ def owned_boxes(plan: Plan, kernel: KernelPlan) -> dict[str, Box]:
     for output, accesses in _computed_outputs(plan, kernel):
         own = owned.setdefault(output, kernel.boxes[output])
         shape = plan.semantics.graph.tensors[output].shape
-        within = (access for access in accesses if access.tensor in inner)
-        for access in within:
+        for access in [access for access in accesses if access.tensor in inner]:
             source = access.tensor
             part = intersect(own_box(access, shape, own), kernel.boxes[source])
             owned[source] = hull(owned[source], part) if source in owned else part

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -45,7 +44,7 @@ class Operand:
     is_reduced_data: bool
     """The contraction's data: it is cut with K."""
 
-    @property
+    @cached_property
     def tensor(self) -> str:
         """Name of the tensor read."""
         return self.access.tensor
@@ -86,7 +85,7 @@ class Stage:
     is_passing: bool = False
     """Whether it is an op larger than an LB, whose bytes stream through one."""
 
-    @property
+    @cached_property
     def cut(self) -> Cut:
         """Its box and the division over the cores."""
         return Cut(self.binding, self.box)
@@ -94,7 +93,11 @@ class Stage:
     @cached_property
     def share_sizes(self) -> tuple[tuple[tuple[int, ...], int], ...]:
         """Distinct share sizes with their counts: few for any number of cores."""
-        return tuple(Counter(map(extents, self.shares.values())).items())
+        counts: dict[tuple[int, ...], int] = {}
+        for share in self.shares.values():
+            sizes = extents(share)
+            counts[sizes] = counts.get(sizes, 0) + 1
+        return tuple(counts.items())
 
     @cached_property
     def places(self) -> Mapping[str, tuple[int, ...]]:
@@ -109,7 +112,7 @@ class Stage:
         """The cores that have a share, simulated or not."""
         return tuple(self.shares if self.classes is None else used_shares(self.cut))
 
-    @property
+    @cached_property
     def is_on_cluster(self) -> bool:
         """Whether it reads and writes memories outside LB.
 
@@ -194,11 +197,6 @@ class _NestResult(NamedTuple):
     operands: tuple[Operand, ...]
     slots: int
     is_passing: bool
-
-
-def kernel_stages(plan: Plan, kernel: KernelPlan, layer_of: Mapping[str, int]) -> tuple[Stage, ...]:
-    """The stages of one kernel, layer after layer."""
-    return KernelStages(plan, layer_of).of(kernel)
 
 
 def _nest_results(

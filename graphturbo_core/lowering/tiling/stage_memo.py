@@ -150,4 +150,4 @@ class StageMemo:
 
     def _kinds(self, stage: Stage) -> Hashable:
         kinds = self._plan.semantics.kinds
-        return tuple(kinds[op.name] for op in stage.ops), stage.output_index
+        return tuple([kinds[op.name] for op in stage.ops]), stage.output_index

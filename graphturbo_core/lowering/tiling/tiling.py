@@ -144,18 +144,20 @@ def check_total(
 ) -> None:
     """Check that counts by op, plus `before`, are within the cap.
 
-    All counts are summed in any case, so that the refusal reports the total.
+    The refusal reports the total.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS.
     """
-    total, reached = before, ""
-    for op, count in counts:
-        total += count
-        if total > max_instructions and not reached:
-            reached = op
-    if reached:
-        raise too_many_instructions(plan, reached, total)
+    ops = list(counts)
+    total = before + sum([count for _, count in ops])
+    if total <= max_instructions:
+        return
+    reached = before
+    for op, count in ops:
+        reached += count
+        if reached > max_instructions:
+            raise too_many_instructions(plan, op, total)
 
 
 def tile_count(stage: Stage, tiling: Tiling) -> int:

@@ -71,4 +71,5 @@ def relabel(binding: Binding, chosen: Sequence[int]) -> Binding:
     """The binding on the chosen cores; a binding to a shared engine is unchanged."""
     if binding.cores == (CLUSTER_CORE,):
         return binding
-    return replace(binding, cores=tuple(chosen[core] for core in binding.cores))
+    cores = tuple([chosen[core] for core in binding.cores])
+    return binding if cores == binding.cores else replace(binding, cores=cores)

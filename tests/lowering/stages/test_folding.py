@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stages.folding import core_classes
-from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.lowering.stages.stage import KernelStages
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.report.outcome import busy_cycles
@@ -38,7 +38,7 @@ def both(plan: Plan) -> tuple[Trace, Trace]:
 
 def leaders(plan: Plan) -> tuple[int, ...]:
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
-    return core_classes(plan, [kernel_stages(plan, k, layer_of) for k in plan.kernels]).leaders
+    return core_classes(plan, list(map(KernelStages(plan, layer_of).of, plan.kernels))).leaders
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,13 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
-from graphturbo_core.lowering.caps import check_fewest, fewest_exchanges
+from graphturbo_core.lowering.caps import fewest_exchanges, fewest_instructions
 from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stages import folding
 from graphturbo_core.lowering.stages.classes import CoreClasses
-from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.lowering.stages.stage import KernelStages
+from graphturbo_core.lowering.tiling.tiling import check_total
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import InstructionKind, Memory
 from graphturbo_core.semantics.table import GraphSemantics
@@ -202,12 +203,12 @@ def test_what_leaves_the_model_is_stored_by_each_core_that_makes_it() -> None:
     outputs = ", ".join(f"float[1,8,4,4] y{number}" for number in range(3))
     text = f"g (float[1,8,4,4] x) => ({outputs}) {{ a = Relu (x)\n {readers} }}"
     plan = plan_of(weighted(text), "tvm", hardware("generic-4x4"))
-    every = [kernel_stages(plan, kernel, plan.unit_of_op) for kernel in plan.kernels]
+    every = list(map(KernelStages(plan, plan.unit_of_op).of, plan.kernels))
     computes = [len(stage.shares) for stages in every for stage in stages]
     assert computes == [4] * 4
     fewest = 4 * 4 + 4 * 3
-    check_fewest(plan, every, fewest)
+    check_total(plan, fewest_instructions(plan, every), fewest)
     with pytest.raises(CapacityError) as refused:
-        check_fewest(plan, every, fewest - 1)
+        check_total(plan, fewest_instructions(plan, every), fewest - 1)
     assert refused.value.fields["fewest"] == fewest
     assert len(lower(plan).hold_cycles) >= fewest

@@ -10,7 +10,7 @@ from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stages.expected import stage_load
-from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.lowering.stages.stage import KernelStages
 from graphturbo_core.lowering.tiling.array_passes import array_passes, square_cuts
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.program import InstructionKind
@@ -107,7 +107,7 @@ def test_images_are_cut_apart_before_their_maps() -> None:
     """A core has two of eight images: then 14 rows and 20 columns in two and three squares."""
     text = "g (float[8,8,14,20] x, float[32,8,1,1] w) => (float[8,32,14,20] y) { y = Conv (x, w) }"
     plan = tvm(weighted(text), WIDE, SQUARES)
-    (stage,) = kernel_stages(plan, plan.kernels[0], {"y": 0})
+    (stage,) = KernelStages(plan, {"y": 0}).of(plan.kernels[0])
     assert list(square_cuts(plan, stage, stage.shares[0])) == [(0, 2), (2, 2), (3, 3)]
     taken = tvm(weighted(text), WIDE, {})
     assert list(square_cuts(taken, stage, stage.shares[0])) == []
@@ -117,14 +117,14 @@ def test_images_are_cut_apart_before_their_maps() -> None:
 def test_a_stage_expects_what_its_passes_take(options: dict[str, str], passes: int) -> None:
     """14 x 56 pixels: 784 of 64 rows, or two by seven squares."""
     plan = tvm(weighted(BIG), WIDE, options)
-    (stage,) = kernel_stages(plan, plan.kernels[0], {"y": 0})
+    (stage,) = KernelStages(plan, {"y": 0}).of(plan.kernels[0])
     assert stage_load(plan, stage).engines == ((EngineKind.MATRIX, passes * 8),)
 
 
 def test_parts_of_a_share_cost_their_squares() -> None:
     """14 x 56 pixels, whole, in two by three parts, and in rows of 4 or 3."""
     plan = tvm(weighted(BIG), WIDE, SQUARES)
-    (stage,) = kernel_stages(plan, plan.kernels[0], {"y": 0})
+    (stage,) = KernelStages(plan, {"y": 0}).of(plan.kernels[0])
     parts = ((1, 1, 1, 1), (1, 1, 2, 3), (1, 1, 4, 1))
     assert [array_passes(plan, stage, stage.shares[0], each) for each in parts] == [14, 18, 28]
 

@@ -106,10 +106,12 @@ class LiveSpans:
         now = (life.first, life.end) if life.end >= life.first else None
         if now == life.counted:
             return
-        for span, sign in ((life.counted, -1), (now, 1)):
-            if span is None:
-                continue
-            self._live.change(span[0], sign * life.size_bytes)
-            if span[1] != OPEN:
-                self._live.change(span[1] + 1, -sign * life.size_bytes)
+        changes: dict[int, int] = {}
+        for span, size_bytes in ((life.counted, -life.size_bytes), (now, life.size_bytes)):
+            if span is not None:
+                changes[span[0]] = changes.get(span[0], 0) + size_bytes
+                changes[span[1] + 1] = changes.get(span[1] + 1, 0) - size_bytes
+        for step, size_bytes in changes.items():
+            if size_bytes and step <= OPEN:
+                self._live.change(step, size_bytes)
         life.counted = now
