@@ -56,9 +56,10 @@ def hull(first: Box, second: Box) -> Box:
 
 def contains(outer: Box, inner: Box) -> bool:
     """Whether `outer` contains every element of `inner`."""
-    return is_empty(inner) or all(
-        a <= c and d <= b for (a, b), (c, d) in zip(outer, inner, strict=True)
-    )
+    for (a, b), (c, d) in zip(outer, inner, strict=True):
+        if c < a or b < d:
+            return is_empty(inner)
+    return True
 
 
 def with_interval(box: Box, axis: int, interval: Interval) -> Box:

@@ -79,14 +79,14 @@ class Setting:
     def relative_shares(self, stage: Stage) -> Hashable:
         """A stage's shares, so seen; stages of one cut have the same ones."""
         known = self._relative_shares
-        key = id(stage.shares), self.corners[stage.output]
+        key = id(stage.shares), self.corner(stage.output)
         if key not in known:
             shares = stage.shares.items()
             known[key] = tuple([(core, self.relative(stage.output, box)) for core, box in shares])
         return known[key]
 
     @cached_property
-    def _relative_shares(self) -> dict[tuple[int, Corner], Hashable]:
+    def _relative_shares(self) -> dict[tuple[int, Corner | None], Hashable]:
         return {}
 
 

@@ -85,6 +85,8 @@ class KernelPlacement:
     weights: WeightPart
     kept: frozenset[str]
     spilled: frozenset[str]
+    computes: int
+    """Number of compute instructions."""
     cluster_ring_bytes: int = 0
     """Bytes of GB for tile buffers of the engine that the cores share."""
 
@@ -93,17 +95,6 @@ class KernelPlacement:
         """Tiles of each stage; many objects, so listed only after all kernels are placed."""
         pairs = zip(self.stages, self.tilings, strict=True)
         return tuple(self.alike.tiles(stage, tiling) for stage, tiling in pairs)
-
-    @cached_property
-    def computes(self) -> int:
-        """Compute instructions of the kernel."""
-        return sum(
-            [
-                compute_count(stage, tiling)
-                for stage, tiling in zip(self.stages, self.tilings, strict=True)
-                if stage.index not in self.views.skipped
-            ]
-        )
 
     @cached_property
     def items(self) -> tuple[WeightItems | None, ...]:
@@ -240,6 +231,13 @@ def _attempt(
         weights=weight_part(plan, (stages, tilings), cuts.small_bytes, task.alike),
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
+        computes=sum(
+            [
+                compute_count(stage, tiling)
+                for stage, tiling in zip(stages, tilings, strict=True)
+                if stage.index not in views.skipped
+            ]
+        ),
         cluster_ring_bytes=turns * ring_bytes(stages, rings, is_on_cluster=True),
     )
 
