@@ -15,8 +15,8 @@ from graphturbo_core.lowering.instructions.local_buffers import (
     LocalBuffer,
     LocalBuffers,
     columns_of,
-    pack_boxes,
 )
+from graphturbo_core.products.arrays import pack_boxes
 from graphturbo_core.products.instruction_table import CodeColumns, dtypes
 from graphturbo_core.products.program import MAX_RANK, Memory
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graphturbo_core.lowering.instructions.local_buffers import pack_boxes
 from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.arrays import pack_boxes
 from graphturbo_core.products.instruction_table import CodeColumns, columns
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 

@@ -18,10 +18,10 @@ from graphturbo_core.lowering.instructions.local_buffers import (
     LocalBuffers,
     SharedKey,
     columns_of,
-    pack_boxes,
 )
 from graphturbo_core.lowering.instructions.machine import PASSING_CORE, End, Machine
 from graphturbo_core.lowering.instructions.transfers import Transfer, Transfers
+from graphturbo_core.products.arrays import pack_boxes
 from graphturbo_core.products.instruction_table import (
     AccessTable,
     ChannelTable,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.products.program import MAX_RANK, BufferColumns, IntArray, Memory
+from graphturbo_core.products.arrays import pack_boxes
+from graphturbo_core.products.program import BufferColumns, IntArray, Memory
 
 SharedKey = tuple[str, str, int, int]
 """Key of a buffer that several kernels use: (memory or RESIDENT, tensor, core, kernel that writes
@@ -105,18 +105,3 @@ def _chosen(buffers: LocalBuffers, offset: IntArray, rows: NDArray[np.bool_]) ->
         return replace(buffers, offset=offset, shared={})
     columns = {name: getattr(buffers, name)[rows] for name in COLUMNS}
     return LocalBuffers(**{**columns, "offset": offset[rows]}, tensors=buffers.tensors, shared={})
-
-
-def pack_boxes(boxes: Sequence[Box]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Corners of boxes as two arrays (boxes, MAX_RANK); an axis that a box lacks is [0, 1)."""
-    lo = np.zeros((len(boxes), MAX_RANK), dtype=np.int32)
-    hi = np.ones((len(boxes), MAX_RANK), dtype=np.int32)
-    ranks = np.fromiter(map(len, boxes), dtype=np.int64, count=len(boxes))
-    begin = 2 * (np.cumsum(ranks) - ranks)
-    ends = chain.from_iterable(chain.from_iterable(boxes))
-    flat = np.fromiter(ends, dtype=np.int32, count=2 * int(ranks.sum()))
-    for rank in np.unique(ranks).tolist():
-        rows = np.flatnonzero(ranks == rank)
-        corners = flat[begin[rows, None] + np.arange(2 * rank)].reshape(len(rows), rank, 2)
-        lo[rows, :rank], hi[rows, :rank] = corners[:, :, 0], corners[:, :, 1]
-    return lo, hi

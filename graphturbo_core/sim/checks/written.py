@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, is_empty
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.products.arrays import int64, owners, rows_of
-from graphturbo_core.products.program import MAX_RANK, Memory, Program
+from graphturbo_core.products.arrays import int64, owners, pack_boxes, rows_of
+from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.sim.checks.first_writes import NEVER, Accesses, Flags, first_unwritten
 
 
@@ -66,17 +66,15 @@ def unwritten_output(program: Program) -> tuple[OutputPart, Unwritten] | None:
     if not parts:
         return None
     buffer = np.array([part.buffer for part in parts], dtype=np.int64)
-    corners = np.tile(np.array([[[0]], [[1]]], dtype=np.int32), (1, len(parts), MAX_RANK))
-    for row, part in enumerate(parts):
-        corners[:, row, : len(part.box)] = np.array(part.box, dtype=np.int32).reshape(-1, 2).T
+    lo, hi = pack_boxes([part.box for part in parts])
     is_used = np.zeros(len(program.buffers.memory) + 1, dtype=np.bool_)
     is_used[buffer] = True
     rows = np.flatnonzero(program.access_write & is_used[program.access_buffer])
     both = np.concatenate((program.access_buffer[rows], buffer))
     instruction = np.append(owners(program.access_at)[rows], [program.size] * len(parts))
     boxes = (
-        np.concatenate((program.access_lo[rows], corners[0])),
-        np.concatenate((program.access_hi[rows], corners[1])),
+        np.concatenate((program.access_lo[rows], lo)),
+        np.concatenate((program.access_hi[rows], hi)),
     )
     write = np.arange(len(both)) < len(rows)
     found = _first(both, (instruction, write, boxes), is_used)
