@@ -99,7 +99,7 @@ def _key(task: PlacementTask, number: Mapping[str, int], corners: Mapping[str, C
     """
     plan, kernel = task.plan, task.kernel
     kinds = plan.semantics.kinds
-    seen = _Seen(number, corners)
+    seen = _Seen(number, corners, {})
     return (
         task.grain,
         bool(kernel.branches),
@@ -134,6 +134,7 @@ class _Seen(NamedTuple):
 
     number: Mapping[str, int]
     corners: Mapping[str, Corner]
+    places: dict[Hashable, Hashable]
 
     def op(self, kinds: Mapping[str, int], op: Op) -> Hashable:
         """An op by kind, and its tensors."""
@@ -155,6 +156,13 @@ class _Seen(NamedTuple):
         )
 
     def _place(self, operand: Operand, begin: Corner) -> Hashable:
+        """As `_new_place`, memoised: thousands of results may read one tensor alike."""
+        key = operand.reads, begin, self.corners.get(operand.tensor)
+        if key not in self.places:
+            self.places[key] = self._new_place(operand, begin)
+        return self.places[key]
+
+    def _new_place(self, operand: Operand, begin: Corner) -> Hashable:
         """How a result that begins here lies to the kernel's box of an operand, axis by axis."""
         corner = self.corners.get(operand.tensor)
         found: list[int] = []
