@@ -45,8 +45,11 @@ def _entries(edits: Edits, words: Mapping[str, str]) -> Iterator[EditEntry]:
     for key in ("pieces", "axis", "binding", "scope", "residency"):
         shown = words if key in OF_PARTS else NO_WORDS
         for name, value in getattr(edits, key).items():
+            if key == "axis" and name in edits.pieces:
+                continue  # one split, with its pieces
             text = f"{key} of {shown.get(name, name)}: {_value_text(value)}"
-            yield EditEntry(key, name, text)
+            along = f", along axis {edits.axis[name]}" if name in edits.axis else ""
+            yield EditEntry(key, name, f"{text}{along if key == 'pieces' else ''}")
 
 
 def _value_text(value: object) -> str:
@@ -62,7 +65,10 @@ def _value_text(value: object) -> str:
 
 
 def without(edits: Edits, entry: EditEntry) -> Edits:
-    """The edits without one entry, and without names that only this entry uses."""
+    """The edits without one entry, and without names that only this entry uses.
+
+    Pieces of a part go with their axis.
+    """
     if entry.key in ("merge", "keep_apart"):
         sets = getattr(edits, entry.key)
         place = int(entry.name)
@@ -70,6 +76,8 @@ def without(edits: Edits, entry: EditEntry) -> Edits:
     else:
         left = {n: value for n, value in getattr(edits, entry.key).items() if n != entry.name}
     less = replace(edits, **{entry.key: left})  # type: ignore[arg-type]  # of the key's own type
+    if entry.key == "pieces":
+        less = replace(less, axis={n: axis for n, axis in less.axis.items() if n != entry.name})
     used = {name for names in (*less.merge, *less.keep_apart) for name in names}
     used |= {*less.pieces, *less.axis, *less.residency}
     return replace(less, names={name: ops for name, ops in less.names.items() if name in used})

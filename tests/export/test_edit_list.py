@@ -54,6 +54,13 @@ def test_parts_are_shown_in_other_words_and_tensors_are_not():
     ]
 
 
+def test_pieces_and_their_axis_are_one_edit():
+    edits = Edits(names={"g1": ("a",)}, pieces={"g1": 4}, axis={"g1": 0})
+    (entry,) = edit_list.edit_entries(edits)
+    assert entry.text == "pieces of g1: 4, along axis 0"
+    assert edit_list.without(edits, entry) == NO_EDITS
+
+
 def test_what_is_taken_out_one_by_one_leaves_nothing():
     edits = FULL
     for entry in reversed(edit_list.edit_entries(FULL)):

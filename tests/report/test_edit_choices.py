@@ -80,7 +80,7 @@ def test_what_edits_changed_is_told():
     assert set(before) == {"kernels", "latency", "dram"}
     assert since_text(before, report).count("(the same)") == 3
     slower = {**before, "latency": before["latency"] / 2}
-    assert "with the edits (2×)" in since_text(slower, report)
+    assert "now (2×)" in since_text(slower, report)
 
 
 def test_the_extents_are_those_of_the_group_s_last_op():

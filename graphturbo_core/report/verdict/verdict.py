@@ -154,11 +154,11 @@ def figures_of(report: Report) -> dict[str, float]:
 
 
 def since_text(before: Mapping[str, float], report: Report) -> str:
-    """Change of those figures: `Latency 138 us before, 120 us with the edits (-13 %)`."""
+    """Change of those figures: `Latency 138 us in the run before, 120 us now (-13 %)`."""
     now = figures_of(report)
     return "; ".join(
-        f"{each.label} {each.text(before[each.key])} before, {each.text(now[each.key])} "
-        f"with the edits ({change_text(before[each.key], now[each.key])})"
+        f"{each.label} {each.text(before[each.key])} in the run before, "
+        f"{each.text(now[each.key])} now ({change_text(before[each.key], now[each.key])})"
         for each in MEASURES
         if each.key in SINCE
     )

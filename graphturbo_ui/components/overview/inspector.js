@@ -332,7 +332,7 @@ export function refusedTexts(run, number, refused, isCut) {
       split: `with ${other}: no axis splits ${parts > 1 ? "all" : "both"}`,
       cycle: `with ${other}: it would close a cycle`,
       taken: `with ${other}: it belongs to another block`,
-      user: `with ${other}: the plan forbids it`,
+      user: `with ${other}: edits of the plan do not allow it`,
       other: `with ${other}: ${rule}`,
     }[cause] ?? `with ${other}: a rule forbids it`;
   });

@@ -186,7 +186,7 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
     expect(page.get_by_text("merge layer 1 (stem/conv) + layers 2 to 8 ")).to_be_visible()
     button(visit, "Run B again").click()
     expect(figure(visit, "Kernels launched")).to_have_text("3")
-    expect(page.get_by_text("Kernels launched 4 before, 3 with the edits")).to_be_visible()
+    expect(page.get_by_text("Kernels launched 4 in the run before, 3 now")).to_be_visible()
     visit.await_scene(GRAPH, "scene.panes[1].boxes.filter((box) => box).length === 2")
     assert "plan_b=" in page.url
     edited = page.locator(".overview .edited")

@@ -51,7 +51,7 @@ def test_a_forced_merge_is_listed_run_compared_and_undone(app: AppTest):
     assert figure(app, "Kernels launched") == "4"
     click(app, "run_edits_b")
     assert figure(app, "Kernels launched") == "3"
-    assert "Kernels launched 4 before, 3 with the edits (-25 %)" in prose(app)
+    assert "Kernels launched 4 in the run before, 3 now (-25 %)" in prose(app)
     assert "plan_b" in app.query_params
     click(app, "undo_b merge 0")
     assert f"merge {STEM} + {STAGES}" not in prose(app)
