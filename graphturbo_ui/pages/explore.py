@@ -49,7 +49,10 @@ def show(choices: Choices) -> None:
     else:
         with edits:
             present_edits(runs, drawn)
-    frame.finish({**pending, **awaited}, place)
+    if pending:
+        frame.finish(pending, place)
+    else:
+        frame.finish(awaited)  # below the page: above it, the first screen would move
 
 
 def _say_what_is_shown() -> None:

@@ -80,7 +80,7 @@ def test_a_cut_and_a_split_can_be_fixed_and_all_undone(app: AppTest):
     app.selectbox(key="pieces_b_g2_0").set_value(4).run()
     click(app, "fix_b")
     apart = f"keep apart layer 2 (stage1/block1/conv1) | {REST}"
-    for text in (apart, f"pieces of {STAGES}: 4", f"axis of {STAGES}: 0"):
+    for text in (apart, f"pieces of {STAGES}: 4, along axis 0"):
         assert text in prose(app)
     assert "**Stage 1 + stage 2**: 7 layers" in prose(app)
     assert not re.search(r"\bg\d", prose(app))

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from tests.ui.app_server import AppPage
-from tests.ui.overview_page import Overview
+from tests.ui.overview_page import FIND, Overview
 
 pytestmark = pytest.mark.browser
 
@@ -79,3 +79,13 @@ def test_the_bound_s_line_crosses_no_label_and_hides_none_that_fits(visit: AppPa
     assert labels[1][0].startswith("stage 1")
     texts = [text.text for text in screen.texts() if text.card == 1]
     assert any(text.endswith("ms later") for text in texts)
+
+
+def test_the_first_screen_stands_still_once_both_runs_are_there(visit: AppPage) -> None:
+    """Also while B is computed on a changed chip, on a first visit."""
+    visit.page.add_init_script(f"""globalThis.tops = new Set(); setInterval(() => {{ {FIND}
+      if (view?.scene?.runs.length === 2) tops.add(Math.round(root.getBoundingClientRect().top));
+    }}, 30);""")
+    screen = opened(visit, "?model=teaching-resnet&batch=24", 1440, 900)
+    screen.wait("view.scene.helps.includes('%')")
+    assert visit.page.evaluate("[...tops]") == [56]
