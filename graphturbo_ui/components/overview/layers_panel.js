@@ -179,8 +179,9 @@ export class LayersPanel extends GroupingsPanel {
   /** What the horizontal axis of a run's boxes is: within a bracket, or instead of it, where it may take `more` pixels; no bare number. */
   drawBracket(pen, { x, width, more }, y, run) {
     const names = run.groups.flatMap(({ pieces, cuts }) => (pieces > 1 && cuts.length ? [cuts[0][0]] : []));
-    const text = axesText(names, run.samples, this.scene.noun);
     const sizes = this.sizesOf(pen).filter((size) => size <= 12);
+    const all = axesText(names, run.samples, this.scene.noun);
+    const text = new Set(names).size > 1 && pen.width(all, sizes.at(-1)) > width - 4 ? "split axis" : all;
     const size = sizes.find((own) => pen.width(text, own) < width - 16);
     const words = size ?? (pen.width(text, sizes.at(-1)) < width + more ? sizes.at(-1) : null);
     const half = size ? pen.width(text, size) / 2 + 3 : 0;
