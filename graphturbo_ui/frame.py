@@ -91,7 +91,7 @@ def runs_of(choices: Choices) -> Runs:
     return dict(zip("AB", runs, strict=True))
 
 
-def wait_for_first(runs: Runs) -> DeltaGenerator | None:
+def wait_for_first(runs: Runs) -> DeltaGenerator:
     """Wait until one run can be drawn, or none is to come; what was cancelled is said at once.
 
     Raises:
@@ -100,7 +100,7 @@ def wait_for_first(runs: Runs) -> DeltaGenerator | None:
     stopped = {name: run for name, run in runs.items() if run.is_cancelled}
     if stopped:
         _show_cancelled(stopped)
-    place = None if all(run.is_done for run in runs.values()) else st.empty()
+    place = st.empty()  # also with nothing to wait for: over the bar of the page before
     if any(run.is_done and run.refusal is None for run in runs.values()):
         return place
     for name, run in runs.items():

@@ -51,7 +51,7 @@ export function rowsOf(run, core) {
 
 function labelOf({ memory, core, cores }) {
   if (core < 0) return `${memory} addresses`;
-  return `core ${core}${cores > 1 ? ` x${cores}` : ""} ${memory}`;
+  return `core ${core}${cores > 1 ? ` ×${cores.toLocaleString("en-US")}` : ""} ${memory}`;
 }
 
 /** The largest value of a step function in each of `width` columns from `t0` on. */

@@ -99,7 +99,7 @@ export function spelled(name) {
 function kindRows(run) {
   return [...new Set(run.rows.map((row) => row.kind))].map((kind) => {
     const ranges = run.rows.filter((row) => row.kind === kind);
-    return { label: `${spelled(kind)} x${coresOf(ranges)}`, kind, core: null, ranges, share: coresOf(ranges) };
+    return { label: `${spelled(kind)} ×${coresOf(ranges).toLocaleString("en-US")}`, kind, core: null, ranges, share: coresOf(ranges) };
   });
 }
 
@@ -115,7 +115,7 @@ function coreRows(run, mode, turned) {
       continue;
     }
     const first = row.core >= 0 && last?.core !== row.core;
-    const times = row.cores > 1 ? ` x${row.cores}` : "";
+    const times = row.cores > 1 ? ` ×${row.cores.toLocaleString("en-US")}` : "";
     const label = isFolded ? `▶ core ${row.core}${times}` : `${first ? "▼ " : ""}${row.label}`;
     last = {
       label, kind: isFolded ? "core" : row.kind, core: row.core, ranges: [row], share: row.cores,

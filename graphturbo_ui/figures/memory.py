@@ -69,7 +69,11 @@ def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
         rows=max(1, 2 * count),
         shared_xaxes=True,
         vertical_spacing=0.07,
-        subplot_titles=[f"{memory} · {name}" for memory in ("LB", "GB") for name in named],
+        subplot_titles=[
+            f"{memory} · {name}{_absent(report, memory.lower())}"
+            for memory in ("LB", "GB")
+            for name, report in named.items()
+        ],
     )
     has_layers = any(report.tables["layers"] for report in reports)
     hues = hues_of(reports[0], reports[-1]) if has_layers else NO_HUES
@@ -105,6 +109,11 @@ def memory_targets(*reports: Report, names: str = "AB") -> list[list[Selection]]
         layers = [Selection(name, "layer", at) for at in range(len(report.tables["layers"]))]
         found += [layers] * TRACES_OF_A_RUN
     return found
+
+
+def _absent(report: Report, memory: str) -> str:
+    """Words for a memory that the chip does not have: its plot has nothing."""
+    return "" if _capacity(report, memory) else ": this chip has none"
 
 
 def _hues_of_layers(hues: Hues) -> list[str]:

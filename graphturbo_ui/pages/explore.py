@@ -24,14 +24,12 @@ def show(choices: Choices) -> None:
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
     with st.container(key="waiting"):  # so that the picture before keeps its place, paler
-        if any(run.is_done for run in runs.values()):
-            place = frame.wait_for_first(runs)  # an empty place would move the first screen
-        else:
-            words = st.empty()
+        words = st.empty()
+        if not any(run.is_done for run in runs.values()):
             with words:
                 _say_what_is_shown()
-            place = frame.wait_for_first(runs)
-            words.empty()
+        place = frame.wait_for_first(runs)
+        words.empty()
     drawn, pending = frame.outcome(runs)
     beside, changed = equal_run(choices, drawn), changed_runs(choices, drawn)
     searched = searched_run(choices, pending)

@@ -79,11 +79,14 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
 
 def notes_beside(*reports: Report, names: str) -> dict[str, tuple[str, ...]]:
     """The notes that a figure's place shows below it, each with whose it is."""
-    found: dict[str, tuple[str, ...]] = {}
+    owners: dict[tuple[str, str], str] = {}
     for name, report, words in zip(names, reports, words_of(*reports), strict=True):
         for place, notes in notes_by_place(report).items():
-            said = (f"{name}: {in_words(note, words)}" for note in notes)
-            found[place] = (*found.get(place, ()), *said)
+            for key in ((place, in_words(note, words)) for note in notes):
+                owners[key] = f"{owners[key]} and {name}" if key in owners else name
+    found: dict[str, tuple[str, ...]] = {}
+    for (place, note), owner in owners.items():
+        found[place] = (*found.get(place, ()), f"{owner}: {note}")
     return found
 
 

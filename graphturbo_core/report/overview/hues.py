@@ -36,6 +36,7 @@ BANDED = -1
 """Hue of a sub-graph whose layers have several."""
 NUMBERED = re.compile(r"\D+ \d+")
 """The title of one of several equal blocks, `layer 0`."""
+PLACES = ("first", "second", "third", "fourth", "fifth")
 BY_NUMBER = re.compile(r"layers? \d+(–\d+)?")
 """The title of a stage without a name."""
 Meaning = Literal["group", "stage", "kind"]
@@ -173,8 +174,14 @@ def _by_stage(
         of_group.append(BANDED if is_banded and len(times) > 1 else best)
     if not is_banded:
         of_layer = _with_groups(of_layer, groups, of_group)
-    titles = _distinct([stage.title for stage in stages])
-    return Hues("stage", titles, tuple(of_layer), tuple(of_group))
+    titles = [_title_of_hue(hue, stages, of_layer) for hue in range(len(stages))]
+    return Hues("stage", _distinct(titles), tuple(of_layer), tuple(of_group))
+
+
+def _title_of_hue(hue: int, stages: Sequence[ModelStage], of_layer: Sequence[int]) -> str:
+    """The stages whose layers have a hue: a sub-graph across stages has one for all of them."""
+    titles = [each.title for each in stages if hue in of_layer[each.first : each.last + 1]]
+    return reduce(both, titles) if titles else stages[hue].title
 
 
 def _with_groups(
@@ -217,12 +224,17 @@ def _by_kind(
     of_layer = _with_groups([HUES] * len(layers), groups, of_group)
     names = [layer["name"] for layer in layers]
     titles = _kind_titles([[names[layer] for layer in groups[kinds[kind][0]]] for kind in chosen])
-    counts, firsts = Counter(titles), [groups[kinds[kind][0]][0] + 1 for kind in chosen]
-    distinct = tuple(
-        f"{title} as layer {first}" if counts[title] > 1 else title
-        for title, first in zip(titles, firsts, strict=True)
-    )
-    return Hues("kind", distinct, tuple(of_layer), tuple(of_group))
+    return Hues("kind", _numbered(titles), tuple(of_layer), tuple(of_group))
+
+
+def _numbered(titles: Sequence[str]) -> tuple[str, ...]:
+    """Titles that occur more than once with their place among equal ones: `second matmul`."""
+    counts, seen = Counter(titles), Counter[str]()
+    found = []
+    for title in titles:
+        found.append(f"{PLACES[seen[title]]} {title}" if counts[title] > 1 else title)
+        seen[title] += 1
+    return tuple(found)
 
 
 def _kind_titles(kinds: Sequence[Sequence[str]]) -> list[str]:

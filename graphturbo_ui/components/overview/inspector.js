@@ -359,7 +359,7 @@ function hueCells(scene, hue) {
     { caption: "Largest live bytes", parts: [{ b: sizeText(Math.max(...groups.map((group) => group.whole_bytes))) }] },
   ] : [];
   return [
-    { caption: groups.length ? `${groups.length} of B's ${countText(b.groups.length, "sub-graph")}` : "Part of a larger sub-graph of B", parts: [{ b: scene.hues.titles[hue] }, `, ${countText(layers, "layer")}`], hue },
+    { caption: groups.length ? `${groups.length} of ${b.name}'s ${countText(b.groups.length, "sub-graph")}` : `Part of a larger sub-graph of ${b.name}`, parts: [{ b: scene.hues.titles[hue] }, `, ${countText(layers, "layer")}`], hue },
     ...ofGroups,
     { caption: "Time", parts: bothTimes(scene, seconds) },
     { caption: "Share of the run's time", parts: both(scene, (run) => shareText(hueSeconds(run)[hue] / run.total)) },

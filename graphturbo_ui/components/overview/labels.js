@@ -141,7 +141,8 @@ function piecesLines(scene, run, groups) {
   } else lines.push({ text: least === most ? `${countText(most, "piece")} each` : `${least} to ${countText(most, "piece")}` });
   const bytes = groups.map((group) => group.whole_bytes);
   if (groups.length === 1 || scene.hues.meaning === "kind") {
-    lines.push({ text: bytesText(first), shorter: first.piece_bytes ? [`→ ${sizeText(first.piece_bytes)}`] : [] });
+    const isPerPiece = first.cuts.length < 2; // else the second size is of a part along one axis
+    lines.push({ text: isPerPiece ? bytesText(first) : sizeText(first.whole_bytes), shorter: isPerPiece && first.piece_bytes ? [`→ ${sizeText(first.piece_bytes)}`] : [] });
   } else {
     const largest = sizeText(Math.max(...bytes));
     lines.push({ text: `up to ${largest}`, shorter: [`≤ ${largest}`] });

@@ -68,9 +68,9 @@ export function lensTexts(scene, lens) {
 /** @param {Scene} scene */
 function focusTexts({ focus, hues, runs }) {
   const title = focus.group >= 0 ? runs.at(-1).groups[focus.group].called : hues.titles[focus.hue];
-  if (!focus.loses_s) return [`where ${title} begins, which takes longest`, `${title} begins, the longest`, title];
+  if (!focus.loses_s) return [`where ${title} begins, which takes longest`, `${title}, which takes longest`, title];
   const lost = timeText(focus.loses_s);
-  return [`where ${title} begins, which loses ${lost}`, `${title} begins, loses ${lost}`, `${title} loses ${lost}`];
+  return [`where ${title} begins, which loses ${lost}`, `${title}, which loses ${lost}`, `${title} loses ${lost}`];
 }
 
 /**

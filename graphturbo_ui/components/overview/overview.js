@@ -315,7 +315,7 @@ class Overview {
       "?": () => this.showKeys(),
     };
     const digit = /^Digit([1-9])$/.exec(name);
-    const act = acts[name] ?? (digit ? () => this.pickHue(Number(digit[1]) - 1) : () => false);
+    const act = acts[name] ?? (digit ? () => this.pickHue(this.shownHues()[Number(digit[1]) - 1]) : () => false);
     return this.scene ? act() : false;
   }
 
@@ -325,8 +325,14 @@ class Overview {
     shortcuts.showModal();
   }
 
+  /** Hues that layers have, in order: a sub-graph of several stages leaves the others' without. */
+  shownHues() {
+    const { titles, of_layer: own } = this.scene.hues;
+    return titles.map((_, hue) => hue).filter((hue) => own.includes(hue));
+  }
+
   pickHue(hue) {
-    if (hue >= this.scene.hues.titles.length) return;
+    if (hue === undefined) return;
     Object.assign(this.state, { layer: null, group: null, hue: null }); // the last input wins
     if (!this.player.isPlaying) this.state.time = null;
     const group = this.scene.hues.of_group.indexOf(hue);

@@ -89,8 +89,6 @@ export function axesText(names, samples, noun) {
 
 /** Titles that say the same in less room: `layer 4 – 11`, `4 – 11`; `to layer 3`; `stage 3 + 4`; `Mixed_5b + 5c`. */
 export function shorterTitles(title) {
-  const [, kind] = / as (layer \d+)$/.exec(title) ?? [];
-  if (kind) return [kind];
   const ends = title.split(" – ");
   const names = ends.length === 2 ? ends : title.split(" + ");
   if (names.length !== 2) return [];

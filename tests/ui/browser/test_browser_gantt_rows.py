@@ -100,7 +100,7 @@ def test_cores_fold_by_their_label_and_by_a_key(browser: Browser):
         assert rows[-2:] == ["▶ core 1", "DMA 0"]
         chart.page.get_by_label("rows").select_option("kinds")
         rows = chart.until("scene.options.rows === 'kinds'")["panes"][0]["rows"]
-        assert rows[1:] == ["matrix x2", "vector x2", "move x2", "DMA x1"]
+        assert rows[1:] == ["matrix ×2", "vector ×2", "move ×2", "DMA ×1"]
 
 
 def test_more_than_64_rows_become_one_an_engine_kind(browser: Browser):
@@ -110,7 +110,7 @@ def test_more_than_64_rows_become_one_an_engine_kind(browser: Browser):
     ):
         assert len(small.scene()["panes"][0]["rows"]) == 1 + 64
         rows = large.scene()["panes"][0]["rows"]
-        assert rows == ["within one core", "matrix x22", "vector x22", "move x22", "DMA x1"]
+        assert rows == ["within one core", "matrix ×22", "vector ×22", "move ×22", "DMA ×1"]
         large.page.get_by_label("rows").select_option("cores")
         assert len(large.until("scene.options.rows === 'cores'")["panes"][0]["rows"]) == 1 + 23
         large.page.get_by_label("rows").select_option("engines")
@@ -121,7 +121,7 @@ def test_more_rows_than_a_canvas_can_hold_are_refused(browser: Browser):
     with chart_of(browser, report_with([{"hold": 9}], cores=171)) as chart:
         chart.page.get_by_label("rows").select_option("engines")
         rows = chart.until("scene.options.rows === 'engines'")["panes"][0]["rows"]
-        assert rows == ["within one core", "matrix x171", "vector x171", "move x171", "DMA x1"]
+        assert rows == ["within one core", "matrix ×171", "vector ×171", "move ×171", "DMA ×1"]
 
 
 def test_overlap_is_marked_and_adds_up_to_the_title(browser: Browser):

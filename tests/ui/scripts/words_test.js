@@ -33,7 +33,6 @@ export default function () {
       equal([0, 0.868, 0.0996, 0.0923, 0.0095, 0.0049, 1].map(shareText), ["0 %", "87 %", "10 %", "9.2 %", "0.95 %", "0.5 %", "100 %"]);
     },
     "titles in less room": () => {
-      equal(shorterTitles("matmul as layer 6"), ["layer 6"]);
       equal(["layer 4 – layer 11", "stem – layer 3", "stage 4 + head", "stage 3 + stage 4", "stage 1", "stem + stage 1"].map(shorterTitles),
         [["layer 4 – 11", "4 – 11"], ["to layer 3"], ["4 + head"], ["stage 3 + 4", "3 + 4"], [], []]);
       equal(["Mixed_5b + Mixed_5c", "Mixed_6e – head", "down_a + down_b", "blocks.1 – blocks.3"].map(shorterTitles),
