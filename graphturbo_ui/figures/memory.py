@@ -29,6 +29,8 @@ TRACES_OF_A_RUN = 3
 NO_HUES = Hues("group", (), (), ())
 SWATCH_PX = 12
 LEGEND_WORDS = "hatched: fullest core, full: mean core"
+MEMORIES: Mapping[str, MemoryKey] = {"LB": "lb", "GB": "gb"}
+"""By the words of the plots."""
 EMPTY = "no layers to show"
 
 
@@ -70,8 +72,8 @@ def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
         shared_xaxes=True,
         vertical_spacing=0.07,
         subplot_titles=[
-            f"{memory} · {name}{_absent(report, memory.lower())}"
-            for memory in ("LB", "GB")
+            f"{title} · {name}{_absent(report, memory)}"
+            for title, memory in MEMORIES.items()
             for name, report in named.items()
         ],
     )
@@ -111,7 +113,7 @@ def memory_targets(*reports: Report, names: str = "AB") -> list[list[Selection]]
     return found
 
 
-def _absent(report: Report, memory: str) -> str:
+def _absent(report: Report, memory: MemoryKey) -> str:
     """Words for a memory that the chip does not have: its plot has nothing."""
     return "" if _capacity(report, memory) else ": this chip has none"
 
