@@ -178,9 +178,13 @@ def _by_stage(
     return Hues("stage", _distinct(titles), tuple(of_layer), tuple(of_group))
 
 
-def _title_of_hue(hue: int, stages: Sequence[ModelStage], of_layer: Sequence[int]) -> str:
-    """The stages whose layers have a hue: a sub-graph across stages has one for all of them."""
-    titles = [each.title for each in stages if hue in of_layer[each.first : each.last + 1]]
+def _title_of_hue(hue: int, stages: Sequence[ModelStage], of_layer: list[int]) -> str:
+    """The stages of which most layers have a hue: a sub-graph across stages has one for them."""
+    titles = []
+    for stage in stages:
+        own = of_layer[stage.first : stage.last + 1]
+        if 2 * own.count(hue) > len(own):
+            titles.append(stage.title)
     return reduce(both, titles) if titles else stages[hue].title
 
 

@@ -79,13 +79,13 @@ function cellsFor(scene, { layer = null, group = null, hue = null, time = null }
 }
 
 /**
- * The sub-graph of B whose layers gain most against A.
+ * The sub-graph of B whose layers gain most against A; of a run alone the longest.
  *
  * @param {Scene} scene
  */
 export function mostGained(scene) {
   const [a, b] = [scene.runs[0], scene.runs.at(-1)];
-  const gains = b.groups.map((group) => groupSeconds(a, group) - groupSeconds(b, group));
+  const gains = b.groups.map((group) => groupSeconds(a, group) - (a === b ? 0 : groupSeconds(b, group)));
   return gains.indexOf(Math.max(...gains));
 }
 

@@ -10,6 +10,7 @@ const LINE = 15.5;
 const BESIDE = 0.25; // lines that a title may lie above or below its rows
 const BELOW = 6; // pixels that the last one may reach below the rows
 const FARTHEST = 4; // lines from its rows at which a label is left out
+const BESIDE_LEADERS = 4;
 const TITLE = { size: 14, weight: 650 };
 
 /**
@@ -74,12 +75,13 @@ export function placedLabels(items, line, { top: first, foot }) {
 
 function drawItem(pen, column, item, top, count) {
   const line = LINE * pen.k;
+  const left = column.x + (item.block === undefined ? 0 : BESIDE_LEADERS); // leaders to other labels pass it
   const textOf = (own) => pen.fit([own.text, ...(own.shorter ?? [])], column.width, own.size ?? 12.5, own.weight ?? 400);
   const used = pen.width(textOf(item.lines[0]), item.lines[0].size ?? 12.5, item.lines[0].weight ?? 400);
   const isCut = count < item.lines.length && item.short;
   const after = isCut ? pen.fit([...item.short, ""], column.width - used - 6, 12) : "";
   linesInRoom(item.lines, count, after).forEach((own, at) => {
-    const node = pen.text(column.x, top + at * line + line * 0.78, textOf(own), own);
+    const node = pen.text(left, top + at * line + line * 0.78, textOf(own), own);
     if (item.block !== undefined) node.dataset.block = item.block;
   });
   if (after) pen.text(column.x + used + 6, top + line * 0.78, after, { size: 12 });

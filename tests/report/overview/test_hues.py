@@ -171,6 +171,15 @@ def test_titles_of_stages_are_distinct() -> None:
     assert found.titles == ("block (1)", "other", "block (3)")
 
 
+def test_the_hue_of_a_sub_graph_across_stages_is_named_by_all_that_it_holds() -> None:
+    """B's last sub-graph has a layer of `two`, all of `three` and `four`; its hue is `four`'s."""
+    stages = [("one", 0, 2), ("two", 3, 5), ("three", 6, 7), ("four", 8, 11)]
+    groups, types = [[0], [1], [2], [3], [4], list(range(5, 12))], [f"Op{n}" for n in range(12)]
+    found = hues(made_report(groups, stages=stages, types=types))
+    assert (found.meaning, found.of_group) == ("stage", (0, 0, 0, 1, 1, 3))
+    assert found.titles == ("one", "two", "three", "three + four")
+
+
 def test_a_layer_that_sub_graphs_share_has_the_hue_of_the_first() -> None:
     """As everywhere on the screen: the first is the layer's sub-graph."""
     found = hues(made_report([[0, 1], [1, 2], [2, 3]]))
