@@ -7,9 +7,13 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--st-${name}`).trim();
 }
 
-/** The bytes behind `name`: gzip as base64. */
+/** The bytes behind `name`. */
 async function unpacked(name) {
-  const text = document.getElementById(`data-${name}`).textContent;
+  return bytesOf(document.getElementById(`data-${name}`).textContent);
+}
+
+/** The bytes of a text: gzip as base64. */
+async function bytesOf(text) {
   const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -45,7 +49,7 @@ function onGround(own) {
 
 /** Draw a chart, or draw it again in the present colours. */
 function drawChart(place) {
-  const { data, layout } = JSON.parse(place.nextElementSibling.textContent);
+  const { data, layout } = figures.get(place);
   const traces = data.map((trace) => (
     trace.marker?.color ? { ...trace, marker: { ...trace.marker, color: onGround(trace.marker.color) } } : trace
   ));
@@ -63,6 +67,12 @@ function drawChart(place) {
 }
 
 const charts = [...document.querySelectorAll(".chart")];
+/** @type {Map<Element, { data: any[], layout: any }>} */
+const figures = new Map();
+await Promise.all(charts.map(async (place) => {
+  const bytes = await bytesOf(place.nextElementSibling.textContent);
+  figures.set(place, JSON.parse(new TextDecoder().decode(bytes)));
+}));
 const first = document.querySelector(".first").shadowRoot;
 const draws = [await component("overview", first)];
 draws[0]();

@@ -39,18 +39,20 @@ from graphturbo_ui.page_file.packing import SHOWN_SINCE, packed
 MAX_CANVAS_BYTES = 48 * 2**20
 """A canvas with more is left out, and the document says so: a browser opens it slowly (ours)."""
 
+FEW_ROWS = 500
+"""Of a table in a document that is too large without canvases (our choice)."""
 LED_TO = ("Every core",)
 """Sections that a button of the first screen leads to, by the name of its view."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart of the document: its data and layout as JSON, and what it is in words."""
+    """A chart of the document: its data and layout as JSON, packed, and what it is in words."""
 
     title: str
     alt: str
     words: str
-    json: str
+    packed: str
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def sections_of(reports: Sequence[Report], names: str) -> list[Mapping[str, obje
         return _drawing(canvas, title, summary, make(*reports, names=names))
 
     def figure(title: str, alt: str, make: Callable[..., go.Figure], words: str = "") -> Figure:
-        return Figure(title, alt, words, _figure_json(make(*reports, names=names)))
+        return Figure(title, alt, words, _packed_figure(make(*reports, names=names)))
 
     def listing(title: str, make: Callable[..., Table]) -> Listing:
         return _listing(title, make(*reports, names=names))
@@ -133,7 +135,8 @@ def lighter(
 ) -> list[Mapping[str, object]]:
     """The sections with canvases left out that have `excess` bytes together, where there are some.
 
-    The smallest that suffices, else the largest and more. `most`: what a document takes.
+    The smallest that suffices, else the largest and more; then tables have `FEW_ROWS`. `most`: what
+    a document takes.
     """
     parts = [part for section in sections for part in cast(Sequence[object], section["parts"])]
     left = sorted(
@@ -147,13 +150,19 @@ def lighter(
         excess -= len(part.packed)
 
     def shown(part: object) -> object:
-        is_dropped = any(part is each for each in dropped)
-        return _without(part, most) if is_dropped and isinstance(part, Drawing) else part
+        if isinstance(part, Drawing) and any(part is each for each in dropped):
+            return _without(part, most)
+        return _shorter(part) if isinstance(part, Listing) and excess > 0 else part
 
     return [
         {**section, "parts": [shown(part) for part in cast(Sequence[object], section["parts"])]}
         for section in sections
     ]
+
+
+def _shorter(part: Listing) -> Listing:
+    rows = part.rows[:FEW_ROWS]
+    return replace(part, rows=rows, left_out=part.left_out + len(part.rows) - len(rows))
 
 
 def _without(part: Drawing, most: int) -> Drawing:
@@ -165,13 +174,10 @@ def _without(part: Drawing, most: int) -> Drawing:
     return replace(part, packed="", left_out=said)
 
 
-def _figure_json(figure: go.Figure) -> str:
-    """A chart without a template: its colours are the document's theme, set by its script.
-
-    Plotly writes `<` as an escape, so that nothing in it ends the element it stands in.
-    """
+def _packed_figure(figure: go.Figure) -> str:
+    """A chart without a template: its colours are the document's theme, set by its script."""
     text: str = go.Figure(figure).update_layout(template="none").to_json()
-    return text
+    return packed(text.encode())
 
 
 def _drawing(canvas: Canvas, title: str, summary: str, buffer: bytes) -> Drawing:

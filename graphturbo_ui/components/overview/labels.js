@@ -21,8 +21,9 @@ const TITLE = { size: 14, weight: 650 };
 export function drawLabels(pen, scene, rows, column, open, foot) {
   const hasKinds = scene.hues.meaning === "kind";
   const items = [...hueItems(scene, rows), ...(hasKinds ? blockItems(scene, rows, open) : [])];
+  const least = (scene.is_presenting ? 18 : 11) / pen.k;
   for (const { item, top, count } of placedLabels(items, LINE * pen.k, { top: rows[0].y - 14 * pen.k, foot })) {
-    drawItem(pen, column, item, top, count);
+    drawItem(pen, { ...column, least }, item, top, count);
     const from = leaderFrom(item, top, LINE * pen.k);
     if (from === null) continue;
     const y = top + (LINE * pen.k) / 2;
@@ -76,15 +77,23 @@ export function placedLabels(items, line, { top: first, foot }) {
 function drawItem(pen, column, item, top, count) {
   const line = LINE * pen.k;
   const left = column.x + (item.block === undefined ? 0 : BESIDE_LEADERS); // leaders to other labels pass it
-  const textOf = (own) => pen.fit([own.text, ...(own.shorter ?? [])], column.width, own.size ?? 12.5, own.weight ?? 400);
-  const used = pen.width(textOf(item.lines[0]), item.lines[0].size ?? 12.5, item.lines[0].weight ?? 400);
+  const textOf = (own) => pen.fit([own.text, ...(own.shorter ?? [])], column.width, sizeOf(pen, column, own), own.weight ?? 400);
+  const used = pen.width(textOf(item.lines[0]), sizeOf(pen, column, item.lines[0]), item.lines[0].weight ?? 400);
   const isCut = count < item.lines.length && item.short;
   const after = isCut ? pen.fit([...item.short, ""], column.width - used - 6, 12) : "";
   linesInRoom(item.lines, count, after).forEach((own, at) => {
-    const node = pen.text(left, top + at * line + line * 0.78, textOf(own), own);
+    const node = pen.text(left, top + at * line + line * 0.78, textOf(own), { ...own, size: sizeOf(pen, column, own) });
     if (item.block !== undefined) node.dataset.block = item.block;
   });
   if (after) pen.text(column.x + used + 6, top + line * 0.78, after, { size: 12 });
+}
+
+/** The type of a line: smaller, but no smaller than `least`, where its words are cut otherwise. */
+function sizeOf(pen, { width, least }, own) {
+  const texts = [own.text, ...(own.shorter ?? [])];
+  const usual = own.size ?? 12.5;
+  const sizes = [usual, ...[13, 12, 11].filter((size) => size < usual && size >= least)];
+  return sizes.find((size) => texts.some((text) => pen.width(text, size, own.weight ?? 400) <= width)) ?? usual;
 }
 
 /** The first `count` lines; where nothing stands after the title, without those that the boxes show too. */

@@ -93,10 +93,11 @@ def test_names_are_not_markup() -> None:
     assert text.count("</script") == plain.count("</script")
     assert text.count("<img src=x") == plain.count("<img src=x") == 0
     assert "{{ 7 * 7 }}" in text
-    figures = re.findall(r'<script type="application/json">(.*?)</script>', text)
+    figures = re.findall(r'class="chart".*?<script type="text/plain">([^<]*)</script>', text, re.S)
     assert len(figures) == 7
-    assert all("<" not in figure and json.loads(figure)["data"] for figure in figures)
-    assert any("<" in json.dumps(json.loads(figure)) for figure in figures), "there is markup in it"
+    charts = [json.loads(decompress(b64decode(figure))) for figure in figures]
+    assert all(chart["data"] for chart in charts)
+    assert any("<" in json.dumps(chart) for chart in charts), "there is markup in it"
 
 
 def test_scripts_and_styles_end_where_their_element_ends() -> None:
@@ -128,7 +129,12 @@ def test_a_document_of_many_bytes_leaves_canvases_out(monkeypatch: pytest.Monkey
     assert len(re.findall(said, text)) == 1
     assert len(text.encode()) <= document.MAX_BYTES
     monkeypatch.setattr(document, "MAX_BYTES", 2**20)
-    assert len(re.findall(said, page_html(*fine_and_coarse(), origin=ORIGIN))) == 3
+    monkeypatch.setattr(sections, "FEW_ROWS", 2)
+    least = page_html(*fine_and_coarse(), origin=ORIGIN)
+    assert len(re.findall(said, least)) == 3
+    assert "Table of layers (2 rows)" in least
+    assert re.search(r"<p>\d+ more rows are left out\.</p>", least)
+    assert "Table of layers (2 rows)" not in text
 
 
 def test_a_long_table_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
