@@ -171,22 +171,6 @@ def test_the_race_is_to_scale_and_names_the_figures(screen: Overview) -> None:
     assert ratio == pytest.approx(totals[0] / totals[1], rel=0.01)
 
 
-def test_a_label_without_room_on_paper_is_left_out_whole(screen: Overview) -> None:
-    screen.page.emulate_media(media="print")
-    inside = screen.run("""return [...root.querySelectorAll('.segments span:not([hidden])')]
-      .map((label) => {
-        const box = label.parentElement.getBoundingClientRect();
-        const isIn = () => label.getBoundingClientRect().top < box.bottom - 1;
-        const before = isIn();
-        label.textContent = 'x'.repeat(200);
-        return [before, isIn()];
-      });""")
-    screen.page.emulate_media(media="screen")
-    screen.run("view.draw()")
-    assert len(inside) > 3
-    assert inside == [[True, False]] * len(inside)
-
-
 def test_painted_columns_are_the_shares_of_the_instructions(screen: Overview) -> None:
     """Pixels that are not the track's, against the instructions of the column, row by row."""
     found = screen.run("""
