@@ -32,7 +32,8 @@ class Overview {
     this.player = new Player(() => this.longest(), (time) => this.playTo(time), () => this.showPlay());
     this.bind();
     const redraw = inNextFrame(() => root.isConnected && this.scene && this.draw());
-    new ResizeObserver(redraw).observe(root);
+    const sizes = new ResizeObserver(redraw);
+    for (const part of [root, root.querySelector(".stage")]) sizes.observe(part); // the foot may change alone
     document.fonts.addEventListener("loadingdone", redraw); // rooms are measured in the font that is there
   }
 

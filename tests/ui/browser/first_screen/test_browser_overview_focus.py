@@ -308,6 +308,8 @@ def test_the_inspector_is_in_sight_in_windows_that_are_narrow_or_low(
     assert foot >= box["height"], "its own place is left as it was"
     screen.size(1440, 900)
     screen.wait("!root.querySelector('.docked')")
+    drawn = "view.layers.size.height === view.layers.svg.parentElement.clientHeight"
+    screen.wait(drawn)  # with the room that the inspector's place leaves again
 
 
 def test_the_plan_can_be_edited_before_anything_is_chosen(screen: Overview) -> None:
