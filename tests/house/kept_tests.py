@@ -104,13 +104,17 @@ def modules_of(name: str) -> set[Path]:
 
 @cache
 def data_beside(folder: Path) -> tuple[Path, ...]:
-    """Files of a folder that are no Python, and those of its folders without any Python."""
+    """Files of a folder that are no Python, and those of its folders without Python to import.
+
+    A folder of scripts may have a docstring, which nothing imports.
+    """
     found: list[Path] = []
     for path in sorted(folder.iterdir()):
         if path.is_file() and path.suffix not in (".py", ".pyc"):
             found.append(path)
-        elif path.is_dir() and path.name != "__pycache__" and not any(path.rglob("*.py")):
-            found += (each for each in sorted(path.rglob("*")) if each.is_file())
+        elif path.is_dir() and {each.name for each in path.rglob("*.py")} <= {"__init__.py"}:
+            inside = (each for each in sorted(path.rglob("*")) if "__pycache__" not in each.parts)
+            found += (each for each in inside if each.is_file())
     return tuple(found)
 
 
