@@ -170,3 +170,11 @@ def test_the_layout_of_a_module_is_not_read_and_every_byte_of_other_files_is(
     a, b, c, one, other = (digest_of_file(tmp_path / name) for name in texts)
     assert a == b != c
     assert one != other
+
+
+def test_scripts_count_where_nothing_imports_their_folder() -> None:
+    """A component's folder has a docstring in `__init__.py`, and no other Python."""
+    folder = kept_tests.ROOT / "graphturbo_ui/components"
+    read = kept_tests.data_beside(folder)
+    assert {folder / "overview/overview.js", folder / "overview/overview.css"} <= {*read}
+    assert not any("__pycache__" in path.parts for path in read)
