@@ -197,6 +197,7 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
     expect(figure(visit, "Kernels launched")).to_have_text("4")
     visit.settle()
     page.wait_for_url(lambda url: "plan_b=" not in url)
+    page.wait_for_function("!graphturboPage.entry.href.includes('plan_b')")  # its own entry
     page.go_back()
     expect(edited).to_have_text("Plan edited: 1 change · discard")
     expect(figure(visit, "Kernels launched")).to_have_text("3")
