@@ -19,7 +19,7 @@ KEPT = Path(__file__).resolve().parents[2] / "docs" / "scheduler-samples.json"
 PLAIN = tuple(name for name in COMPARED if name not in (*REWRITE_SEARCHES, "ios"))
 """`ios` simulates some hundred stages of each model."""
 BATCH, CLUSTER_BATCH = 16, 4
-"""The same for all (our choice: the third and the fourth setting of the other tables)."""
+"""The same for all (our choice: as the second and third setting of `matrix.py`)."""
 
 
 def settings() -> tuple[Setting, ...]:
