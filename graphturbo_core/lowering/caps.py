@@ -10,7 +10,7 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.classes import CoreClasses
 from graphturbo_core.lowering.stages.owners import Owners
 from graphturbo_core.lowering.stages.stage import Cut, Stage, core_stages
-from graphturbo_core.lowering.tiling.tiling import check_total, output_tiles
+from graphturbo_core.lowering.tiling.tiling import check_total
 from graphturbo_core.products.plan import Plan
 
 
@@ -49,7 +49,7 @@ def check_moves(
     counts = [
         setting.placement.computes
         + sum(_stores(setting))
-        + sum(_fetches(setting.placement))
+        + _fetches(setting.placement)
         + fewest_exchanges(setting.placement, classes, owners)
         for setting in settings
     ]
@@ -61,15 +61,22 @@ def check_moves(
 def _stores(setting: Setting) -> Iterator[int]:
     """Stores of each stage whose whole result leaves LB."""
     placement = setting.placement
-    for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
+    for stage, tiles in zip(placement.stages, placement.output_tiles, strict=True):
         site = setting.around.targets.get(stage.output)
         is_left = stage.index not in placement.views.skipped and not stage.is_on_cluster
         if is_left and site is not None and contains(site.box, stage.box):
-            yield output_tiles(stage, tiling)
+            yield tiles
 
 
-def _fetches(placement: KernelPlacement) -> Iterator[int]:
-    """The fewest loads of each activation that a stage streams from tile to tile."""
+def _fetches(placement: KernelPlacement) -> int:
+    """The fewest loads of activations that stages stream from tile to tile."""
+    shared = placement.shared
+    if shared.fetches is None:
+        shared.fetches = sum(_fetches_of_tensors(placement))
+    return shared.fetches
+
+
+def _fetches_of_tensors(placement: KernelPlacement) -> Iterator[int]:
     for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
         if stage.index in placement.views.skipped or stage.is_on_cluster or stage.is_passing:
             continue

@@ -98,36 +98,74 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
     the place itself, because edges clip boxes there.
     """
     placement, number = setting.placement, setting.number
+    shared = placement.shared
+    if shared.template is None:
+        shared.template = _PlacedKey.of(setting, kinds)
     return (
-        _ops(setting, kinds),
-        _shares(setting),
-        _residents(setting),
-        _rings(setting),
-        placement.weights,
+        shared.template,
+        _layer_places(setting),
+        _owned(setting),
         setting.around.ring,
         tuple(items and items.offsets for items in placement.items),
-        tuple((number[view], number[how.tensor]) for view, how in placement.views.maps.items()),
-        placement.views.skipped,
-        tuple(sorted(number[name] for name in placement.kept)),
         _sites(setting),
         tuple((number[name], held.fetched) for name, held in setting.around.held.items()),
         _shards(setting),
         _stays(setting),
-        _edges(setting),
         setting.around.dram_shares,
-        bool(placement.kernel.branches),
         tuple(template_key(Setting(other, setting.around), kinds) for other in setting.others),
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _PlacedKey:
+    """The part of a template key that follows from a placement, hashed once.
+
+    Copies of a placement have the same one: `Places` takes for equal what differs by names and by
+    place alone.
+    """
+
+    parts: tuple[Hashable, ...]
+    hashed: int
+
+    @classmethod
+    def of(cls, setting: Setting, kinds: Mapping[str, int]) -> _PlacedKey:
+        """The key of the setting's placement."""
+        placement, number = setting.placement, setting.number
+        parts = (
+            _ops(setting, kinds),
+            _shares(setting),
+            _residents(setting),
+            _rings(setting),
+            placement.weights,
+            tuple((number[view], number[how.tensor]) for view, how in placement.views.maps.items()),
+            placement.views.skipped,
+            tuple(sorted(number[name] for name in placement.kept)),
+            _edges(setting),
+            bool(placement.kernel.branches),
+        )
+        return cls(parts, hash(parts))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _PlacedKey) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return self.hashed
+
+
 def _ops(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
-    """The stages' ops by kind, their tensors and layers by place."""
-    number, layers = setting.number, _layers(setting)
-    place = {layer: rank for rank, layer in enumerate(dict.fromkeys(layers))}
+    """The stages' ops by kind, and their tensors by place."""
+    number = setting.number
     return tuple(
         (kinds[op.name], *(number.get(name, -1) for name in (*op.inputs, *op.outputs)))
         for op in setting.ops
-    ), tuple(place[layer] for layer in layers)
+    )
+
+
+def _layer_places(setting: Setting) -> Hashable:
+    """The layer of each stage by its place among them."""
+    layers = _layers(setting)
+    place = {layer: rank for rank, layer in enumerate(dict.fromkeys(layers))}
+    return tuple([place[layer] for layer in layers])
 
 
 def _layers(setting: Setting) -> list[int]:
@@ -141,13 +179,18 @@ def _shares(setting: Setting) -> Hashable:
             (
                 setting.number[stage.output],
                 len(stage.ops),
-                setting.relative(stage.output, stage.owned),
                 setting.relative_shares(stage),
                 None if stage.classes is None else (stage.binding, extents(stage.box)),
             )
             for stage in setting.placement.stages
         ]
     ), tuple(setting.placement.tilings)
+
+
+def _owned(setting: Setting) -> Hashable:
+    """What each stage owns of its box: not of the placement, as it depends on the other pieces."""
+    stages = setting.placement.stages
+    return tuple([setting.relative(stage.output, stage.owned) for stage in stages])
 
 
 def _residents(setting: Setting) -> Hashable:

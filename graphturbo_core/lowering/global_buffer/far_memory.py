@@ -88,7 +88,7 @@ def place_far(
         kernel = placements[output.maker].kernel
         inner = output.tensor in repeated and output.tensor not in kernel.outputs
         if inner and site.memory is Memory.DRAM:
-            site = replace(site, maker=SPILLS - 1 - kernel.group)
+            site = site._replace(maker=SPILLS - 1 - kernel.group)
         if place is not None:
             offsets[site.key] = place.offset
         elif output.needs_gb:
@@ -130,7 +130,7 @@ def _while_live(
     for own in outputs:
         maker, last = runs[own.maker][0], runs[own.last][1]
         is_same = maker == own.maker and last == own.last
-        found.append(own if is_same else replace(own, maker=maker, last=last))
+        found.append(own if is_same else own._replace(maker=maker, last=last))
     return found
 
 
@@ -323,7 +323,7 @@ def _merged(sites: list[Site]) -> tuple[Site, ...]:
     for parts in by_buffer.values():
         box = reduce(hull, (site.box for site in parts))
         is_box = volume(box) == sum(volume(site.box) for site in parts)
-        merged += [replace(parts[0], box=box)] if is_box else parts
+        merged += [parts[0]._replace(box=box)] if is_box else parts
     return tuple(merged if len(merged) < len(sites) else sites)
 
 

@@ -29,8 +29,7 @@ from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligne
 from graphturbo_core.lowering.addresses.packing import Request, packed_in_order
 
 
-@dataclass(frozen=True, slots=True)
-class StoredOutput:
+class StoredOutput(NamedTuple):
     """A tensor's box that a kernel stores outside its LBs, and its last reader.
 
     `held`: the stored box; larger than `box` by the halo if this kernel reads it back.

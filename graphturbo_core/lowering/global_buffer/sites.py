@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.instructions.local_buffers import RETAINED, SCRATCH, SHARD, SharedKey
@@ -19,8 +20,7 @@ _NAMES = tuple([memory.name for memory in Memory])
 """Names of the memories by number; an enum's own `name` runs Python code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """A box of a tensor in GB or DRAM, and the cause of its bytes.
 
     `maker`: the kernel that wrote it (-1: present from the start, or a DRAM buffer that all kernels
@@ -42,7 +42,7 @@ class Site:
 
     def whole(self) -> Site:
         """The site of its whole buffer, as for its maker."""
-        return self if self.held is None else replace(self, box=self.held)
+        return self if self.held is None else self._replace(box=self.held)
 
     @property
     def key(self) -> SharedKey:

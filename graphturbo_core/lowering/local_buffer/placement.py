@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -31,6 +31,7 @@ from graphturbo_core.lowering.tiling.tiling import (
     Tiling,
     check_total,
     compute_count,
+    output_tiles,
 )
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
@@ -69,6 +70,19 @@ class Resident:
         return self.own or self
 
 
+@dataclass
+class SharedValues:
+    """Values of a placement that its copies share; None: not computed yet.
+
+    `fetches`: fewest loads of streamed activations. `output_tiles`: of each stage. `template`: the
+    part of the template key that follows from the placement.
+    """
+
+    fetches: int | None = None
+    output_tiles: tuple[int, ...] | None = None
+    template: Hashable | None = None
+
+
 @dataclass(frozen=True)
 class KernelPlacement:
     """A kernel's use of LB."""
@@ -89,12 +103,20 @@ class KernelPlacement:
     """Number of compute instructions."""
     cluster_ring_bytes: int = 0
     """Bytes of GB for tile buffers of the engine that the cores share."""
+    shared: SharedValues = field(default_factory=SharedValues, repr=False, compare=False)
 
     @cached_property
     def tiles(self) -> tuple[Steps, ...]:
         """Tiles of each stage; many objects, so listed only after all kernels are placed."""
         pairs = zip(self.stages, self.tilings, strict=True)
         return tuple(self.alike.tiles(stage, tiling) for stage, tiling in pairs)
+
+    @property
+    def output_tiles(self) -> tuple[int, ...]:
+        """As `tiling.output_tiles`, of each stage."""
+        if self.shared.output_tiles is None:
+            self.shared.output_tiles = tuple(map(output_tiles, self.stages, self.tilings))
+        return self.shared.output_tiles
 
     @cached_property
     def items(self) -> tuple[WeightItems | None, ...]:

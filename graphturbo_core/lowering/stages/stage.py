@@ -24,8 +24,7 @@ Shares = Mapping[int, Box]
 """Core id -> box."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A box and its division over all cores of a cluster, unsimulated ones included."""
 
     binding: Binding

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from graphturbo_core.lowering.emission.weight_sources.source import dram_site
 from graphturbo_core.lowering.global_buffer.sites import Site
 from graphturbo_core.products.plan import Plan
@@ -22,4 +20,4 @@ class DramShares:
         """The site of the weight for the next fetch."""
         away = self._next % self._shares
         self._next += 1
-        return replace(dram_site(self._plan, tensor), away=away)
+        return dram_site(self._plan, tensor)._replace(away=away)

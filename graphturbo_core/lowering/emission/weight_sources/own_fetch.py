@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from operator import itemgetter
 
 from graphturbo_core.ir.boxes import Box
@@ -45,7 +44,7 @@ class OwnFetch(WeightSource):
             causes = (first, site.cause), (classes.size(core) - first, Cause.WEIGHT_AGAIN)
             for count, cause in filter(itemgetter(0), causes):
                 targets = Targets({core: found[core]}, 1, count)
-                booked = replace(site, cause=cause)
+                booked = site._replace(cause=cause)
                 self.mover.broadcast(wanted.where, booked, box, None, targets)
         return found
 
