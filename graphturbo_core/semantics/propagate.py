@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from graphturbo_core.ir.boxes import Box, Interval, full_box, hull, is_empty
 from graphturbo_core.ir.graph import Op
@@ -38,9 +38,11 @@ def needed_boxes(
     A written tensor's box is the hull of its wanted box and its readers' needs among `ops`; an axis
     that may not be cut is full. A read tensor's box is the hull over its readers, weights included.
     The box is empty if nothing is needed, also for an input used only for its type or shape. Linear
-    in the reads. `needs`: `needs_of`, or the same with a cache.
+    in the reads; equal readers of one tensor that want equal boxes count once. `needs`: `needs_of`,
+    or the same with a cache.
     """
     boxes = dict(wanted)
+    computed: dict[Hashable, Box] = {}
     for op in reversed(ops):
         for name in sem.graph.activations_in(op):
             boxes.setdefault(name, _empty(len(sem.graph.tensors[name].shape)))
@@ -50,7 +52,12 @@ def needed_boxes(
             own = boxes.get(name)
             if own is None:
                 own = _empty(len(sem.by_op[op.name].output_shapes[index]))
+            key = sem.kinds[op.name], op.inputs, index, own
+            if key in computed:
+                boxes[name] = computed[key]
+                continue
             boxes[name], reads = needs(sem, op, index, own)
+            computed[key] = boxes[name]
             for tensor, box in reads:
                 known = boxes.get(tensor)
                 boxes[tensor] = box if known is None else hull(known, box)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from graphturbo_core.ir.boxes import Box, Interval, hull, intersect
+from graphturbo_core.ir.graph import Op
 from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 
@@ -37,14 +38,22 @@ def owned_boxes(plan: Plan, kernel: KernelPlan) -> dict[str, Box]:
     1. For outputs, the part that no other piece outputs.
     2. For other tensors, the input part of its readers' parts, divided without overlap.
 
-    A group of one piece owns everything that it computes.
+    A group of one piece owns everything that it computes. Readers of one kind that own equal parts
+    own equal inputs, so that one of them counts.
     """
     if plan.groups[kernel.group].pieces == 1:
         return dict(kernel.boxes)
     owned: dict[str, Box] = dict(kernel.outputs)
     inner = kernel.bindings.keys() - kernel.outputs.keys()
-    for output, accesses in _computed_outputs(plan, kernel):
+    kinds = plan.semantics.kinds
+    seen: set[Hashable] = set()
+    for op, index, accesses in _computed_outputs(plan, kernel):
+        output = op.outputs[index]
         own = owned.setdefault(output, kernel.boxes[output])
+        key = kinds[op.name], op.inputs, index, own
+        if key in seen:
+            continue
+        seen.add(key)
         shape = plan.semantics.graph.tensors[output].shape
         for access in [access for access in accesses if access.tensor in inner]:
             source = access.tensor
@@ -55,9 +64,13 @@ def owned_boxes(plan: Plan, kernel: KernelPlan) -> dict[str, Box]:
 
 def _computed_outputs(
     plan: Plan, kernel: KernelPlan
-) -> Iterator[tuple[str, Sequence[InputAccess]]]:
-    """The tensors that a kernel computes, last op first, and the reads for each."""
+) -> Iterator[tuple[Op, int, Sequence[InputAccess]]]:
+    """The op and the number of each tensor that a kernel computes, last op first, and its reads."""
     graph, by_op = plan.semantics.graph, plan.semantics.by_op
     for name in reversed(kernel.ops):
-        outputs = zip(graph.op_by_name[name].outputs, by_op[name].accesses, strict=False)
-        yield from ((output, accesses) for output, accesses in outputs if output in kernel.boxes)
+        op = graph.op_by_name[name]
+        for index, (output, accesses) in enumerate(
+            zip(op.outputs, by_op[name].accesses, strict=False)
+        ):
+            if output in kernel.boxes:
+                yield op, index, accesses

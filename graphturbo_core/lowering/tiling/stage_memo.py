@@ -52,6 +52,7 @@ class StageMemo:
         self._tiles: dict[Hashable, Steps] = {}
         self._items: dict[Hashable, WeightItems] = {}
         self._sizes: dict[Hashable, TileSizes] = {}
+        self._expected: dict[int, tuple[Sequence[Stage], list[Interval]]] = {}
 
     @cached_property
     def places(self) -> ExpectedPlaces:
@@ -75,9 +76,13 @@ class StageMemo:
             known[key] = choose_tiling(self._plan, stage, space)
         return known[key]
 
-    def expected(self, stages: Sequence[Stage]) -> list[Interval]:
+    def expected(self, stages: tuple[Stage, ...]) -> list[Interval]:
         """As `expected_times`."""
-        return expected_times(stages, [self._load(stage) for stage in stages])
+        known = self._expected.get(id(stages))
+        if known is None:
+            times = expected_times(stages, [self._load(stage) for stage in stages])
+            known = self._expected[id(stages)] = stages, times
+        return known[1]
 
     def _load(self, stage: Stage) -> StageLoad:
         key = self._kinds(stage), stage.cut
