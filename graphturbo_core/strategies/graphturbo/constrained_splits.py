@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from graphturbo_core.errors import InvariantError, PlanError
@@ -24,14 +24,26 @@ from graphturbo_core.units import bytes_beside, format_count
 
 @dataclass(frozen=True)
 class ConstrainedSplits:
-    """A splitter restricted to the piece count and axis fixed for the layers of a sub-graph."""
+    """A splitter restricted to the piece count and axis fixed for the layers of a sub-graph.
+
+    Of one graph. Without restrictions, layers of one op are split once per kind.
+    """
 
     splitter: Splitter
     constraints: PlanConstraints
+    _of_kind: dict[Hashable, SplitInfo | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def __call__(self, part: SubGraph) -> SplitInfo | None:
         """The best split that satisfies the plan file."""
-        return self.splitter_of(part)(part)
+        is_free = not (self.constraints.pieces or self.constraints.axes)
+        kind = part.graph.op_kind(part.layers[0]) if is_free and len(part.layers) == 1 else None
+        if kind is None:
+            return self.splitter_of(part)(part)
+        if kind not in self._of_kind:
+            self._of_kind[kind] = self.splitter(part)
+        return self._of_kind[kind]
 
     def splitter_of(self, part: SubGraph) -> Splitter:
         """The splitter of one sub-graph; layers whose constraints differ have no common split."""

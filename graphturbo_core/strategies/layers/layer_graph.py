@@ -53,6 +53,18 @@ class LayerGraph:
     writes: tuple[tuple[str, ...], ...]
     links: Mapping[str, tuple[LinkedOutput, ...]] = field(repr=False)
 
+    def op_kind(self, layer: int) -> tuple[int, tuple[bool, ...]] | None:
+        """Equal for layers of one op that differ by names alone; None for several ops.
+
+        The kind of the op, and which of its outputs are read.
+        """
+        ops = self.layers[layer].ops
+        if len(ops) > 1:
+            return None
+        op = self.semantics.graph.op_by_name[ops[0]]
+        writes = self.writes[layer]
+        return self.semantics.kinds[op.name], tuple([name in writes for name in op.outputs])
+
     @cached_property
     def readers(self) -> Mapping[str, tuple[int, ...]]:
         """The layers other than its own that read each tensor, in order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -44,10 +44,18 @@ def kernel_axes(
     else the two would bind the tensor between them differently. But products of queries and keys
     cut the heads, which are channels of their producers, before the rows: then cores exchange both
     operands once. Cut by rows, each core would read all keys.
+
+    Ops of one kind that read the same tensors are computed once for boxes of one size.
     """
     found: dict[str, NestAxes] = {}
+    known: dict[Hashable, NestAxes] = {}
     for nest in nests:
-        axes = _inherited(sem, nest, nest_axes(sem, nest, boxes), found)
+        ops = [sem.graph.op_by_name[name] for name in nest.ops]
+        box = boxes.get(nest.output)
+        key = (*((sem.kinds[op.name], op.inputs) for op in ops), box and extents(box))
+        axes = known.get(key)
+        if axes is None:
+            axes = known[key] = _inherited(sem, nest, nest_axes(sem, nest, boxes), found)
         found.update(dict.fromkeys(nest_outputs(sem, nest), axes))
     return [found[nest.output] for nest in nests]
 
