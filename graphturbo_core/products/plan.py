@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +63,7 @@ class Residency(Enum):
     SHARDED = "sharded"
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """Division of a tensor over cores: nesting level k cuts `axes[k]` into `grid[k]` parts.
 
     `cores`: core numbers in row-major order over the grid. The vendor's nested list `[[0,1],[2,3]]`

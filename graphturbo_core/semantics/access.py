@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Box, Interval
@@ -43,8 +44,7 @@ class FusionKind(IntEnum):
     OPAQUE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class AxisMap:
+class AxisMap(NamedTuple):
     """One input axis: which output axis it follows (`out_axis`, -1 for none) and how.
 
     WINDOW: [lo*stride - pad, (hi-1)*stride - pad + (kernel-1)*dilation + 1), clipped to the axis.
@@ -100,8 +100,7 @@ class AxisMap:
         return (lo, hi) if lo < hi else (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class InputAccess:
+class InputAccess(NamedTuple):
     """Read of one input tensor (activation or weight); one map per axis of that tensor.
 
     `is_lookup`: one element of its box is read per output element; the data determine which.
@@ -127,7 +126,7 @@ class _Intervals(dict[Interval, Interval]):
 
     def __init__(self, axis: AxisMap) -> None:
         super().__init__()
-        self._whole = replace(axis, out_axis=min(axis.out_axis, 0))
+        self._whole = axis._replace(out_axis=min(axis.out_axis, 0))
 
     def __missing__(self, out: Interval) -> Interval:
         if len(self) >= KEPT_INTERVALS:

@@ -304,7 +304,7 @@ def test_extents_say_the_work_only_where_every_read_goes_by_them() -> None:
         "{ y = AveragePool <kernel_shape = [3,3], strides = [2,2], pads = [1,1,1,1]> (x) }"
     )
     (reads,) = pool.accesses[0]
-    cut = replace(reads, axes=tuple(replace(axis, kind=AxisKind.OFFSET) for axis in reads.axes))
+    cut = reads._replace(axes=tuple(axis._replace(kind=AxisKind.OFFSET) for axis in reads.axes))
     assert is_work_by_extents(pool)
     assert not is_work_by_extents(replace(pool, accesses=((cut, reads),)))
     assert is_work_by_extents(replace(pool, accesses=((reads, cut),)))

@@ -266,7 +266,7 @@ def resized(narrow: int) -> TileTask:
     (access,) = task.semantics.accesses[0]
     pad = access.axes[2].pad - narrow
     axes = (*access.axes[:2], replace(access.axes[2], pad=pad))
-    reads = ((replace(access, axes=axes),),)
+    reads = ((access._replace(axes=axes),),)
     return replace(task, semantics=replace(task.semantics, accesses=reads))
 
 

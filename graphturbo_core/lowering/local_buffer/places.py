@@ -238,7 +238,7 @@ class _Copy(NamedTuple):
         names = self.names
         needs = {names[name]: self._need(need) for name, need in views.needs.items()}
         maps = {
-            names[name]: replace(access, tensor=names[access.tensor])
+            names[name]: access._replace(tensor=names[access.tensor])
             for name, access in views.maps.items()
         }
         return Views(needs, maps, views.skipped)

@@ -43,8 +43,7 @@ class LoopOrder(Enum):
         return (COLUMN, DEPTH, ROW) if is_by_weight else (ROW, COLUMN, DEPTH)
 
 
-@dataclass(frozen=True)
-class Tiling:
+class Tiling(NamedTuple):
     """`parts` per output axis (1 on the N axis), columns per tile, reduced elements per tile.
 
     `columns` 0: the N axis is not cut. `reduced` 0: the K axis is not cut. `is_data_whole`: the K

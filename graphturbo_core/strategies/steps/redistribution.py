@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
@@ -72,4 +72,4 @@ def relabel(binding: Binding, chosen: Sequence[int]) -> Binding:
     if binding.cores == (CLUSTER_CORE,):
         return binding
     cores = tuple([chosen[core] for core in binding.cores])
-    return binding if cores == binding.cores else replace(binding, cores=cores)
+    return binding if cores == binding.cores else binding._replace(cores=cores)

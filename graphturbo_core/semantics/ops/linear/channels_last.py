@@ -45,7 +45,7 @@ def _turned_back(found: OpSemantics, data: str) -> OpSemantics:
     places = {-1: -1, **{axis: at for at, axis in enumerate(_last(tuple(range(rank))))}}
 
     def turned(axis: AxisMap) -> AxisMap:
-        return replace(axis, out_axis=places[axis.out_axis])
+        return axis._replace(out_axis=places[axis.out_axis])
 
     def read(access: InputAccess) -> InputAccess:
         axes = tuple(map(turned, access.axes))
