@@ -296,23 +296,29 @@ def copied(
     code: KernelCode, model: Setting, setting: Setting, op_index: Mapping[str, int]
 ) -> KernelCode:
     """The code of `setting`, from that of a kernel with the same key."""
-    names = dict(zip(model.names, setting.names, strict=True))
     keys = _key_map(model, setting)
-    buffers = replace(
-        code.buffers,
-        tensors=tuple(names[name] for name in code.buffers.tensors),
-        shared={row: keys[key] for row, key in code.buffers.shared.items()},
-    )
+    shared = {row: keys[key] for row, key in code.buffers.shared.items()}
+    renamed = replace(code, buffers=replace(code.buffers, shared=shared))
+    if model.names != setting.names or model.ops != setting.ops or setting.around.early:
+        renamed = _renamed(renamed, model, setting, op_index)
+    shifts = {name: _shift(name, model, setting) for name in model.names}
+    return _moved(code, renamed, shifts) if any(map(any, shifts.values())) else renamed
+
+
+def _renamed(
+    code: KernelCode, model: Setting, setting: Setting, op_index: Mapping[str, int]
+) -> KernelCode:
+    """The code with the ops, layers and tensors of `setting`."""
+    names = dict(zip(model.names, setting.names, strict=True))
     ops, layers = _renumbered(code, model, setting, op_index)
-    renamed = replace(
+    own = tuple([names[name] for name in code.buffers.tensors])
+    return replace(
         code,
         op=ops,
         layer=layers,
         tensors=tuple(names.get(name, name) for name in code.tensors),
-        buffers=buffers,
+        buffers=replace(code.buffers, tensors=own),
     )
-    shifts = {name: _shift(name, model, setting) for name in model.names}
-    return _moved(code, renamed, shifts) if any(map(any, shifts.values())) else renamed
 
 
 def _moved(code: KernelCode, renamed: KernelCode, shifts: Mapping[str, Corner]) -> KernelCode:
@@ -356,7 +362,7 @@ def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:
     old, new = model.corner(tensor), setting.corner(setting.names[model.number[tensor]])
     if old is None or new is None:
         return ()
-    return tuple(b - a for a, b in zip(old, new, strict=True))
+    return tuple([b - a for a, b in zip(old, new, strict=True)])
 
 
 def _shifts(names: Sequence[str], shifts: Mapping[str, Corner]) -> NDArray[np.int32]:

@@ -119,9 +119,12 @@ class Walk:
             axis = self.axis_of.get(output.tensor)
             if axis is None:
                 continue
-            self.is_legal = axis not in output.uncut and all(
-                self._hand_down(link, axis) for link in output.links
-            )
+            if axis in output.uncut:
+                self.is_legal = False
+            for link in output.links:
+                if not self.is_legal:
+                    return False
+                self.is_legal = self._hand_down(link, axis)
             if not self.is_legal:
                 return False
         return True
