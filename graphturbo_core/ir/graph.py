@@ -27,6 +27,9 @@ class TensorKind(Enum):
     WEIGHT = "weight"
     ACTIVATION = "activation"
 
+    __hash__ = object.__hash__
+    """Enum's own hash runs Python code."""
+
 
 WeightStep = tuple[str, tuple[int, ...]]
 """Steps that take a part of a weight (`ir.weight_parts`)."""

@@ -44,6 +44,9 @@ class Scope(Enum):
     GB = "GB"
     DRAM = "DRAM"
 
+    __hash__ = object.__hash__
+    """Enum's own hash runs Python code."""
+
 
 class Residency(Enum):
     """How a layer's weights reach the cores.
@@ -61,6 +64,9 @@ class Residency(Enum):
     GB = "GB"
     STREAM = "stream"
     SHARDED = "sharded"
+
+    __hash__ = object.__hash__
+    """Enum's own hash runs Python code."""
 
 
 class Binding(NamedTuple):

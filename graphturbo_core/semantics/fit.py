@@ -29,9 +29,11 @@ def nest_outputs(sem: GraphSemantics, nest: LoopNest) -> tuple[str, ...]:
     """Tensors that leave a nest: its output, or all used results of a single op."""
     if len(nest.ops) > 1:
         return (nest.output,)
-    results = (name for name in sem.graph.op_by_name[nest.ops[0]].outputs if name)
-    used = tuple(name for name in results if sem.graph.consumers[name] or name == nest.output)
-    return used
+    results = sem.graph.op_by_name[nest.ops[0]].outputs
+    if results == (nest.output,):
+        return results
+    consumers = sem.graph.consumers
+    return tuple(n for n in results if n and (consumers[n] or n == nest.output))
 
 
 def nest_reads(sem: GraphSemantics, nest: LoopNest) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, intersect, volume
@@ -54,7 +54,11 @@ class _Parts:
         """Index `sites` by the kernel that wrote them."""
         self.sites = sites
         self._rows = tuple(sites.items())
-        self._boxes = BoxIndex([site.box for site in sites.values()])
+
+    @cached_property
+    def _boxes(self) -> BoxIndex:
+        """Of all parts; most results of a model are read by no kernel."""
+        return BoxIndex([site.box for _, site in self._rows])
 
     def meeting(self, box: Box) -> list[tuple[int, Site]]:
         """Kernel and site of every part that intersects `box`, in order."""

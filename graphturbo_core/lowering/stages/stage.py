@@ -131,7 +131,10 @@ class Stage:
 
     def tile_weight(self) -> Operand | None:
         """The operand whose tiles are streamed, if any."""
-        return next((o for o in self.operands if o.is_tiled_weight), None)
+        for operand in self.operands:
+            if operand.is_tiled_weight:
+                return operand
+        return None
 
 
 def tensor_bytes(plan: Plan, tensor: str, box: Box) -> int:

@@ -36,6 +36,9 @@ class LoopOrder(Enum):
     WEIGHTS = "weights"
     ROWS = "rows"
 
+    __hash__ = object.__hash__
+    """Enum's own hash runs Python code."""
+
     @property
     def loops(self) -> TileKey:
         """The loops, outermost first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.dtypes import element_bytes
@@ -50,13 +51,16 @@ def broadcast_axis(size: int, out_size: int, out_axis: int) -> AxisMap:
 
 def broadcast(tensor: str, shape: Shape, out_shape: Shape) -> InputAccess:
     """An operand broadcast by numpy's rules, aligned at the last axis."""
+    return InputAccess(tensor, _broadcast_axes(shape, out_shape))
+
+
+@lru_cache(maxsize=1024)
+def _broadcast_axes(shape: Shape, out_shape: Shape) -> tuple[AxisMap, ...]:
+    """The maps of all axes; ops of equal shapes share them."""
     shift = len(out_shape) - len(shape)
-    return InputAccess(
-        tensor,
-        tuple(
-            broadcast_axis(size, out_shape[axis + shift], axis + shift)
-            for axis, size in enumerate(shape)
-        ),
+    return tuple(
+        broadcast_axis(size, out_shape[axis + shift], axis + shift)
+        for axis, size in enumerate(shape)
     )
 
 
