@@ -139,7 +139,7 @@ def test_what_is_emitted_counts_whole_and_what_is_to_come_as_far_as_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Loads, here not known before, of the first kernel and of nine like it; two are to come."""
-    monkeypatch.setattr(caps, "_fetches", lambda _: ())
+    monkeypatch.setattr(caps, "_fetches", lambda _: 0)
     plan = plan_of(weighted(CHAIN), "layerwise", chip("tiny"))
     of_grain(monkeypatch, COARSEST)
     with pytest.raises(CapacityError) as error:

@@ -27,11 +27,12 @@ of the source shows."""
 
 
 def dumped(value: Any) -> str:
-    """A dataclass by its fields that are not neutral; the rest as Python writes it."""
+    """Dataclasses and named tuples by their fields that are not neutral; the rest as in Python."""
     if isinstance(value, Enum):
         return value.name.lower()
-    if is_dataclass(value) and not isinstance(value, type):
-        pairs = ((each.name, getattr(value, each.name)) for each in fields(value))
+    names = [each.name for each in fields(value)] if is_dataclass(value) else _named(value)
+    if names:
+        pairs = ((name, getattr(value, name)) for name in names)
         shown = [f"{name}={dumped(found)}" for name, found in pairs if not _is_neutral(name, found)]
         return f"{type(value).__name__}({', '.join(shown)})"
     if isinstance(value, tuple | list):
@@ -39,6 +40,11 @@ def dumped(value: Any) -> str:
     if isinstance(value, set | frozenset):
         return f"{{{', '.join(sorted(dumped(each) for each in value))}}}"
     return repr(value)
+
+
+def _named(value: Any) -> tuple[str, ...]:
+    """The fields of a named tuple."""
+    return getattr(value, "_fields", ())
 
 
 def _is_neutral(name: str, value: Any) -> bool:

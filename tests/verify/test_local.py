@@ -265,7 +265,7 @@ def resized(narrow: int) -> TileTask:
     task = task_of(RESIZE, ((1, 2), (0, 1), (4, 8)))
     (access,) = task.semantics.accesses[0]
     pad = access.axes[2].pad - narrow
-    axes = (*access.axes[:2], replace(access.axes[2], pad=pad))
+    axes = (*access.axes[:2], access.axes[2]._replace(pad=pad))
     reads = ((access._replace(axes=axes),),)
     return replace(task, semantics=replace(task.semantics, accesses=reads))
 

@@ -299,7 +299,8 @@ def copied(
     keys = _key_map(model, setting)
     shared = {row: keys[key] for row, key in code.buffers.shared.items()}
     renamed = replace(code, buffers=replace(code.buffers, shared=shared))
-    if model.names != setting.names or model.ops != setting.ops or setting.around.early:
+    is_same = model.names == setting.names and model.ops == setting.ops
+    if not is_same or _layers(model) != _layers(setting) or setting.around.early:
         renamed = _renamed(renamed, model, setting, op_index)
     shifts = {name: _shift(name, model, setting) for name in model.names}
     return _moved(code, renamed, shifts) if any(map(any, shifts.values())) else renamed

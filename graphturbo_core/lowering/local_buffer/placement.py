@@ -103,7 +103,15 @@ class KernelPlacement:
     """Number of compute instructions."""
     cluster_ring_bytes: int = 0
     """Bytes of GB for tile buffers of the engine that the cores share."""
-    shared: SharedValues = field(default_factory=SharedValues, repr=False, compare=False)
+    shared: SharedValues = field(
+        default_factory=SharedValues, init=False, repr=False, compare=False
+    )
+    """Its own, unless it is a copy: a placement made by `replace` shares nothing."""
+
+    def sharing(self, other: KernelPlacement) -> KernelPlacement:
+        """The same placement, with the shared values of one that it is a copy of."""
+        object.__setattr__(self, "shared", other.shared)
+        return self
 
     @cached_property
     def tiles(self) -> tuple[Steps, ...]:

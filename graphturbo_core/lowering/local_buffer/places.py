@@ -78,7 +78,7 @@ class Places:
 
 def _bare(placement: KernelPlacement) -> KernelPlacement:
     """The placement without its lists of tiles, which need much memory."""
-    return replace(placement, alike=StageMemo(placement.plan))
+    return replace(placement, alike=StageMemo(placement.plan)).sharing(placement)
 
 
 def _names(task: PlacementTask) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ def _copied(
 ) -> KernelPlacement:
     """The placement of an equivalent kernel, with this task's plan, names and boxes."""
     copy = _Copy(names, placement.kernel.boxes, task.kernel.boxes)
-    return replace(
+    copied = replace(
         placement,
         plan=task.plan,
         alike=task.alike,
@@ -212,6 +212,7 @@ def _copied(
         kept=frozenset(map(names.__getitem__, placement.kept)),
         spilled=frozenset(map(names.__getitem__, placement.spilled)),
     )
+    return copied.sharing(placement)
 
 
 class _Copy(NamedTuple):

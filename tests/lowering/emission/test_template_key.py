@@ -46,6 +46,10 @@ SOFT = (
 )
 THRICE = """g (float[16,64] x, float[64,64] w, float[64,64] v) => (float[16,64] y)
 { a = MatMul (x, w) b = MatMul (a, v) y = MatMul (b, w) }"""
+TURNS = """g (float[4,16,16] x) => (float[4,16,16] y)
+{ a = Softmax <axis = 1> (x) b = Exp (a) c = Softmax <axis = 1> (b) d = Exp (c)
+e = Softmax <axis = 1> (d) y = Exp (e) }"""
+"""Of two ops in turn: two placements with copies."""
 
 
 def _staying(text: str, *stays: GbRetention) -> Plan:
@@ -65,6 +69,7 @@ CASES = {
     "fetched early": (lambda: _staying(SOFT, GbRetention("w", 0, 1, 8192)), 0),
     "outputs in turn": (few_in_turn, 0),
     "staying": (lambda: _staying(THRICE, GbRetention("w", 0, 2, 8192)), 2),
+    "two ops in turn": (lambda: plan_of(weighted(TURNS), "layerwise", chip("tiny")), 2),
 }
 """Plans, and the kernel of each."""
 
@@ -133,7 +138,7 @@ class Case:
 
     def others(self, value: Any, path: str) -> Iterator[tuple[str, Any]]:
         """Every value that differs in one place, with the path of fields to it."""
-        if is_dataclass(value):
+        if _types(type(value)):
             yield from self._other_fields(value, path)
         elif isinstance(value, Mapping):
             yield from self._other_items(value, path)
@@ -142,7 +147,10 @@ class Case:
             yield from ((path, value ^ {member}) for member in (*value, *more))
         elif isinstance(value, tuple):
             for at, item in enumerate(value):
-                yield from ((p, _like(value, at, own)) for p, own in self.others(item, path))
+                around = value[:at], value[at + 1 :]
+                yield from (
+                    (p, (*around[0], own, *around[1])) for p, own in self.others(item, path)
+                )
         elif isinstance(value, Enum):
             yield from ((path, member) for member in type(value) if member is not value)
         elif isinstance(value, bool):
@@ -151,13 +159,13 @@ class Case:
             yield from ((path, value + more) for more in (1, 64))
 
     def _other_fields(self, value: Any, path: str) -> Iterator[tuple[str, Any]]:
-        for field in fields(value):
-            at, own = f"{path}.{field.name}", getattr(value, field.name)
-            if self.follows(at, value, field.name):
+        for name, its_type in _types(type(value)).items():
+            at, own = f"{path}.{name}", getattr(value, name)
+            if self.follows(at, value, name):
                 continue
-            if own is not None and str(field.type).endswith("| None"):
-                yield at, replace(value, **{field.name: None})
-            yield from ((p, replace(value, **{field.name: o})) for p, o in self.others(own, at))
+            if own is not None and its_type.endswith("| None"):
+                yield at, _changed(value, name, None)
+            yield from ((p, _changed(value, name, other)) for p, other in self.others(own, at))
 
     def _other_items(self, value: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
         for key, item in value.items():
@@ -184,25 +192,52 @@ MEMBERS: dict[str, Callable[[Setting], Iterable[object]]] = {
 """What sets may have."""
 
 
-def _like(value: Any, at: int, own: Any) -> Any:
-    items = (*value[:at], own, *value[at + 1 :])
-    return type(value)(*items) if hasattr(value, "_fields") else items
+def _types(kind: type) -> dict[str, str]:
+    """Fields of a dataclass or a named tuple that may be given, with their types; else none."""
+    if is_dataclass(kind):
+        return {field.name: str(field.type) for field in fields(kind) if field.init}
+    types = kind.__annotations__ if hasattr(kind, "_fields") else {}
+    return {name: own.__forward_arg__ for name, own in types.items()}
+
+
+def _changed(value: Any, name: str, own: Any) -> Any:
+    if is_dataclass(value):
+        return replace(value, **{name: own})  # type: ignore[type-var]
+    return value._replace(**{name: own})
 
 
 @cache
-def _case(name: str) -> Case:
-    make, kernel = CASES[name]
+def _cases(name: str) -> list[Case]:
+    """All kernels of a plan."""
+    make, _ = CASES[name]
     found: list[Case] = []
     number_all = lowering.number_all
 
     def spy(common: Common, settings: Any, *rest: Any) -> Any:
-        found.append(Case(common, settings[kernel][0]))
+        found[:] = [Case(common, setting) for setting, _ in settings]
         return number_all(common, settings, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lowering, "number_all", spy)
         lowering.lower(make())
-    return found[-1]
+    return found
+
+
+def _case(name: str) -> Case:
+    return _cases(name)[CASES[name][1]]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_part_of_a_key_that_copies_share_is_what_each_would_make_itself(name: str) -> None:
+    for case in _cases(name):
+        alone = replace(case.setting, placement=replace(case.setting.placement))
+        assert case.key(case.setting) == case.key(alone)
+
+
+def test_copies_of_a_placement_share_values() -> None:
+    """The first and the last kernel of a chain are placed for themselves."""
+    shared = [id(case.setting.placement.shared) for case in _cases("two ops in turn")]
+    assert shared[1] == shared[3] != shared[2] == shared[4]
 
 
 def arrays(code: KernelCode) -> dict[str, Any]:
@@ -237,9 +272,9 @@ def test_every_field_is_changed_in_some_case() -> None:
     changed = {path for name in CASES for path, _ in _case(name).settings()}
     deeper = {path.rpartition(".")[0] for path in (*changed, *FOLLOWS)}
     wanted = {
-        f"{path}.{field.name}"
+        f"{path}.{name}"
         for path, kind in NESTED.items()
-        for field in fields(kind)
-        if field.type not in NAMES
+        for name, its_type in _types(kind).items()
+        if its_type not in NAMES
     }
     assert wanted - changed - deeper - FOLLOWS.keys() == set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ def output(
         size_bytes=units * UNIT, read_bytes=units * UNIT, stages=stages,
         is_remote_input=False, is_fixed=False,
     )  # fmt: skip
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return made._replace(**changes)
 
 
 def users(

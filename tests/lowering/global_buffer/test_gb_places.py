@@ -81,7 +81,7 @@ def test_an_output_with_more_reads_is_placed() -> None:
     """Both have 3 of 4 units. Equal reads: the first; else the one whose reads are more bytes."""
     outputs = [output(3, (0, 5)), output(3, (1, 2))]
     assert offsets(placed(outputs, 4)) == [0, None]
-    outputs[1] = replace(outputs[1], read_bytes=20 * UNIT)
+    outputs[1] = outputs[1]._replace(read_bytes=20 * UNIT)
     assert offsets(placed(outputs, 4)) == [None, 0]
 
 

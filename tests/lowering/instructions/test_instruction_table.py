@@ -51,12 +51,12 @@ def test_a_program_with_a_column_too_short_is_refused(name: str) -> None:
         replace(program, **{name: column.astype(np.float32)}).check_columns()
 
 
-@pytest.mark.parametrize("defaults", [{}, code._DEFAULTS | {"surplus": 1}])
+@pytest.mark.parametrize("cells", [(0,), (0, -1, 0)])
 def test_emission_gives_each_column_a_cell_and_no_other(
-    defaults: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    cells: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As if a column without a default were new, or emission named one that is gone."""
-    monkeypatch.setattr(code, "_DEFAULTS", defaults)
+    """As if a column were new, or emission had a cell for one that is gone."""
+    monkeypatch.setattr(code, "_NO_PART", cells)
     with pytest.raises(AssertionError, match="cells are not the columns"):
         lower(teaching())
 

@@ -209,7 +209,7 @@ class Changed:
         found = Places().place(replace(task, grain=replace(task.grain, staging_parts=1)))
         assert found is not None
         first, *rest = found.tilings
-        finer = replace(found, tilings=(replace(first, reduced=first.reduced + 1), *rest))
+        finer = replace(found, tilings=(first._replace(reduced=first.reduced + 1), *rest))
         return self.change(finer)
 
 

@@ -101,7 +101,7 @@ def test_without_its_halo_the_program_is_refused(
 
     def alone(**fields: Any) -> StoredOutput:
         found = StoredOutput(**fields)
-        return found if found.is_held_once else replace(found, held=found.box)
+        return found if found.is_held_once else found._replace(held=found.box)
 
     monkeypatch.setattr(far_memory, "StoredOutput", alone)
     program, _ = lowered_with_placements(in_gb(plan) if memory is Memory.GB else plan)

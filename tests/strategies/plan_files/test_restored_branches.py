@@ -91,8 +91,8 @@ def joined(record: Record) -> Record:
         name: {**getattr(kernels[0], name), **getattr(kernels[1], name)}
         for name in ("bindings", "scopes", "residency")
     }
-    both["bindings"]["c"] = replace(both["bindings"]["c"], cores=(0, 1))
-    both["bindings"]["d"] = replace(both["bindings"]["c"], cores=(6, 7))
+    both["bindings"]["c"] = both["bindings"]["c"]._replace(cores=(0, 1))
+    both["bindings"]["d"] = both["bindings"]["c"]._replace(cores=(6, 7))
     own = replace(kernels[0], branches=((("a",), ("b",), ("c",)), (("d",),)), **both)
     return replace(
         record,
