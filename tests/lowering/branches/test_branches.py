@@ -220,7 +220,7 @@ def test_a_branch_may_not_read_what_another_computes() -> None:
     apart = replace(
         kernel,
         branches=(of_a, of_b[:1], of_b[1:]),
-        bindings={**kernel.bindings, "c": replace(kernel.bindings["a"], cores=(9,) * 2)},
+        bindings={**kernel.bindings, "c": kernel.bindings["a"]._replace(cores=(9,) * 2)},
     )
     with pytest.raises(InvariantError, match="reads 'b', which branch 1 computes"):
         replace(plan, kernels=(apart,)).check()
