@@ -1,5 +1,7 @@
 // What all canvases share: reading the buffer, theme, frame loop, keys, wheel, pointer, hover.
 
+import { whenPrinted } from "./printed.js";
+
 /** Header and typed arrays (laid out in report/canvases/canvas.py) and the time that sources.stamped added. */
 export function readBuffer(data) {
   let bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
@@ -307,9 +309,10 @@ export function painter(canvas, draw) {
     canvas.dataset.ready = "1";
   };
   // No frame comes before the paper, which may have other colours.
-  for (const name of ["beforeprint", "afterprint"]) {
-    globalThis.addEventListener(name, () => canvas.isConnected && canvas.dataset.ready && paint());
-  }
+  const again = () => {
+    if (canvas.dataset.ready) paint();
+  };
+  whenPrinted(canvas, { before: again, after: again });
   return inNextFrame(paint);
 }
 

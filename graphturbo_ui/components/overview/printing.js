@@ -1,6 +1,8 @@
 // On paper the first screen has one size and light colours. It is laid out for them before the
 // browser lays out the paper: what is drawn to measure would stand elsewhere otherwise.
 
+import { whenPrinted } from "../printed.js";
+
 const PAPER = { width: 1280, height: 860 }; // pixels; overview.css scales them to the paper
 const PAGE = 985; // pixels of a page across: Letter or A4, landscape
 const LARGEST = 1.6; // times that views of a narrow window are enlarged
@@ -17,29 +19,31 @@ export function bindPrinting(view, inspector) {
   const { root } = view;
   const place = inspector.parentElement;
   let before = null;
-  globalThis.addEventListener("beforeprint", () => {
-    if (!root.isConnected || !view.scene) return;
-    markPage(root.dataset.theme);
-    setScreenRules(root, "not all");
-    before = { isDocked: inspector.classList.contains("docked"), own: inspector.style.cssText, place: place.style.cssText };
-    inspector.classList.remove("docked");
-    inspector.style.cssText = place.style.cssText = "";
-    Object.assign(root.style, { width: `${PAPER.width}px`, height: `${PAPER.height}px` });
-    view.isPrinted = true;
-    root.dataset.printed = "yes";
-    view.draw();
-  });
-  globalThis.addEventListener("afterprint", () => {
-    if (!view.isPrinted) return;
-    markPage(null);
-    setScreenRules(root, "");
-    inspector.classList.toggle("docked", before.isDocked);
-    inspector.style.cssText = before.own;
-    place.style.cssText = before.place;
-    Object.assign(root.style, { width: "", height: "" });
-    view.isPrinted = false;
-    delete root.dataset.printed;
-    view.draw();
+  whenPrinted(root, {
+    before() {
+      if (!view.scene) return;
+      markPage(root.dataset.theme);
+      setScreenRules(root, "not all");
+      before = { isDocked: inspector.classList.contains("docked"), own: inspector.style.cssText, place: place.style.cssText };
+      inspector.classList.remove("docked");
+      inspector.style.cssText = place.style.cssText = "";
+      Object.assign(root.style, { width: `${PAPER.width}px`, height: `${PAPER.height}px` });
+      view.isPrinted = true;
+      root.dataset.printed = "yes";
+      view.draw();
+    },
+    after() {
+      if (!view.isPrinted) return;
+      markPage(null);
+      setScreenRules(root, "");
+      inspector.classList.toggle("docked", before.isDocked);
+      inspector.style.cssText = before.own;
+      place.style.cssText = before.place;
+      Object.assign(root.style, { width: "", height: "" });
+      view.isPrinted = false;
+      delete root.dataset.printed;
+      view.draw();
+    },
   });
 }
 
