@@ -87,13 +87,9 @@ export class Pen {
     return measuring.measureText(text).width;
   }
 
-  /** The first of `texts` that fits; the last one, shortened, where none does. */
+  /** The first of `texts` that fits; nothing where none does: no text is cut. */
   fit(texts, room, size = 12.5, weight = 400) {
-    const found = texts.find((text) => this.width(text, size, weight) <= room);
-    if (found !== undefined) return found;
-    let text = texts.at(-1);
-    while (text && this.width(`${text}…`, size, weight) > room) text = text.slice(0, -1);
-    return text ? `${text}…` : "";
+    return texts.find((text) => this.width(text, size, weight) <= room) ?? "";
   }
 }
 

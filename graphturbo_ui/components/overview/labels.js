@@ -1,16 +1,17 @@
 // Words beside B's boxes: what each hue stands for, its pieces, its bytes, its share of the time.
 
-import { hueText } from "./draw.js";
+import { hueText, svgNode } from "./draw.js";
 import { alikeBlocks } from "./lens_words.js";
 import { stretchesOf } from "./rows.js";
 import { hueSeconds } from "./runs.js";
-import { countText, piecesTexts, shareText, shorterTitles, sizesText, sizeText } from "./words.js";
+import { countText, firstWords, piecesTexts, shareText, shorterTitles, sizesText, sizeText } from "./words.js";
 
 const LINE = 15.5;
 const BESIDE = 0.25; // lines that a title may lie above or below its rows
 const BELOW = 6; // pixels that the last one may reach below the rows
 const FARTHEST = 4; // lines from its rows at which a label is left out
 const BESIDE_LEADERS = 4;
+const SMALLEST = 11; // pixels of a name that no words make shorter
 const TITLE = { size: 14, weight: 650 };
 
 /**
@@ -82,17 +83,20 @@ function drawItem(pen, column, item, top, count) {
   const isCut = count < item.lines.length && item.short;
   const after = isCut ? pen.fit([...item.short, ""], column.width - used - 6, 12) : "";
   linesInRoom(item.lines, count, after).forEach((own, at) => {
-    const node = pen.text(left, top + at * line + line * 0.78, textOf(own), { ...own, size: sizeOf(pen, column, own) });
+    const text = textOf(own);
+    const node = pen.text(left, top + at * line + line * 0.78, text, { ...own, size: sizeOf(pen, column, own) });
+    if (text !== own.text) node.append(svgNode("title", {}, own.text));
     if (item.block !== undefined) node.dataset.block = item.block;
   });
   if (after) pen.text(column.x + used + 6, top + line * 0.78, after, { size: 12 });
 }
 
-/** The type of a line: smaller, but no smaller than `least`, where its words are cut otherwise. */
+/** The type of a line: smaller where its words have no room otherwise; a name may be smaller than `least`. */
 function sizeOf(pen, { width, least }, own) {
   const texts = [own.text, ...(own.shorter ?? [])];
   const usual = own.size ?? 12.5;
-  const sizes = [usual, ...[13, 12, 11].filter((size) => size < usual && size >= least)];
+  const smaller = [13, 12, 11].filter((size) => size < usual && size >= least);
+  const sizes = [usual, ...smaller, ...(own.isName ? [12, 11, SMALLEST / pen.k].filter((size) => size < least) : [])];
   return sizes.find((size) => texts.some((text) => pen.width(text, size, own.weight ?? 400) <= width)) ?? usual;
 }
 
@@ -123,7 +127,7 @@ function hueItems(scene, rows) {
     const count = isKind && groups.length > 1 ? countText(groups.length, "sub-graph") : "";
     const isBanded = scene.hues.of_group[groups[0]?.number] < 0;
     const lines = [
-      { text: title, shorter: shorterTitles(title), ...TITLE, fill: hueText(hue, scene.hues.titles.length) },
+      { text: title, shorter: [...shorterTitles(title), ...firstWords(title)], isName: true, ...TITLE, fill: hueText(hue, scene.hues.titles.length) },
       ...(count ? [{ text: count }] : []),
       ...(isBanded ? [] : piecesLines(scene, run, groups)),
       { text: share, shorter: [share.replace(` ${run.name}'s time`, " time")] },

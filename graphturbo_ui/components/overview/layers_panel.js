@@ -1,6 +1,6 @@
 // The left card: layers from top to bottom, cut by A and by B into kernels, with the memory of each.
 
-import { Pen } from "./draw.js";
+import { Pen, svgNode } from "./draw.js";
 import { GroupingsPanel } from "./groupings_panel.js";
 import { bytesText, drawFolded, drawLabels, foldedBlocks } from "./labels.js";
 import { clearFrames, frameRows, markRunning, tagLayers, tintNumbers, veilLater, veilOthers } from "./layers_overlay.js";
@@ -33,8 +33,8 @@ export class LayersPanel extends GroupingsPanel {
     const pen = new Pen(this.svg, k, font);
     this.folded = foldedBlocks(scene, open);
     this.columns = this.columnsFor(pen, width);
-    this.isStacked = scene.runs.some((run) => !this.countSize(pen, run));
-    this.lift = this.hasRoomForTitles(pen) && !this.isStacked ? 0 : TITLE_LINE * k;
+    this.isCounted = scene.runs.every((run) => this.countSize(pen, run));
+    this.lift = this.hasRoomForTitles(pen) ? 0 : TITLE_LINE * k;
     const top = HEAD * k + this.lift;
     this.rows = arrangedRows(scene, open, top, height - top - FOOT);
     this.drawHeads(pen);
@@ -98,7 +98,7 @@ export class LayersPanel extends GroupingsPanel {
     });
   }
 
-  /** The type in which `60 kernels` stands beside the badge of a run; none: the noun has its own line. */
+  /** The type in which `60 kernels` stands beside the badge of a run; none where it has no room. */
   countSize(pen, run) {
     const { width } = this.columns[run.name.toLowerCase()];
     const room = width + (run.name === "A" ? 4 : 0);
@@ -118,32 +118,12 @@ export class LayersPanel extends GroupingsPanel {
     const { scene, columns } = this;
     const [first, second] = this.headLines(pen);
     const ink = { weight: 600, fill: "var(--ink)", size: 13 };
-    for (const run of scene.runs) {
-      const { x, width } = columns[run.name.toLowerCase()];
-      const at = this.isStacked ? first - TITLE_LINE * pen.k : first;
-      pen.badge(x, at, run.name);
-      if (this.isStacked) {
-        pen.text(x + 18 * pen.k, at, run.kernels.toLocaleString("en-US"), { ...ink, size: 12 });
-        const noun = run.kernels === 1 ? "kernel" : "kernels";
-        pen.text(x, first, noun, { ...ink, size: this.sizesOf(pen).at(pen.width(noun, 12, 600) <= width ? -2 : -1) });
-      } else {
-        const size = this.countSize(pen, run);
-        pen.text(x + (size < SIZES[0] ? 18 : 20) * pen.k, at, countText(run.kernels, "kernel"), { ...ink, size });
-      }
-    }
-    const graph = columns.graph;
-    const middle = graph.x + graph.width / 2;
-    const [ops, layers] = [countText(scene.ops.length, "op"), countText(scene.layers.length, "layer")];
-    const room = graph.width + 2 * (this.besideGraph(pen) - HEAD_GAP * pen.k);
-    const size = this.sizesOf(pen).find((own) => pen.width(ops, own, 600) <= room && pen.width(layers, Math.min(own, 12)) <= graph.width + 6);
-    if (size) {
-      pen.text(middle, first, ops, { ...ink, size, anchor: "middle" });
-      pen.text(middle, second, layers, { size: Math.min(size, 12), fill: "var(--ink3)", anchor: "middle" });
-    } else if (this.isStacked) this.stackOps(pen, middle, [first - TITLE_LINE * pen.k, first], { ...ink, anchor: "middle" });
+    for (const run of scene.runs) this.drawCount(pen.group("count"), run, first, ink);
+    const hasLayers = this.drawOps(pen, [first, second], ink);
     for (const run of scene.runs) {
       const { x, width } = columns[run.name.toLowerCase()];
       // Without words over the graph A's bracket has its room, and that of the numbers.
-      const more = size || run.name !== "A" ? 6 : 2 * Math.min(x - 2, graph.x + graph.width - x - width);
+      const more = hasLayers || run.name !== "A" ? 6 : 2 * Math.min(x - 2, columns.graph.x + columns.graph.width - x - width);
       this.drawBracket(pen, { x, width, more }, second, run);
     }
     const groups = scene.runs.at(-1).groups.length;
@@ -151,27 +131,56 @@ export class LayersPanel extends GroupingsPanel {
     pen.text(columns.labels.x, second, pen.fit(columnTexts(scene), columns.labels.width, 12), { size: 12, fill: "var(--ink3)" });
   }
 
-  /** Ops over the graph as kernels over the boxes: the count above its noun, where that has room. */
-  stackOps(pen, x, lines, ink) {
-    const { ops } = this.scene;
-    const texts = [ops.length.toLocaleString("en-US"), ops.length === 1 ? "op" : "ops"];
-    const room = this.columns.graph.width + 2 * (this.besideGraph(pen) - HEAD_GAP * pen.k);
-    const size = this.sizesOf(pen).find((own) => own <= 12 && texts.every((text) => pen.width(text, own, 600) <= room));
-    if (size) texts.forEach((text, n) => pen.text(x, lines[n], text, { ...ink, size }));
+  /** The badge of a run with its kernels; both runs without, on hover, where one of them has no room. */
+  drawCount(pen, run, y, ink) {
+    const { x } = this.columns[run.name.toLowerCase()];
+    const text = countText(run.kernels, "kernel");
+    const size = this.countSize(pen, run);
+    pen.parent.append(svgNode("title", {}, text));
+    pen.badge(x, y, run.name);
+    if (this.isCounted) pen.text(x + (size < SIZES[0] ? 18 : 20) * pen.k, y, text, { ...ink, size });
+  }
+
+  /** Ops and layers over the graph; in less room ops alone, between the heads of A and B; whether the layers are said. */
+  drawOps(pen, [first, second], ink) {
+    const { ops, layers } = this.scene;
+    const { graph } = this.columns;
+    const middle = graph.x + graph.width / 2;
+    const [above, below] = [countText(ops.length, "op"), countText(layers.length, "layer")];
+    const room = graph.width + 2 * (this.besideGraph(pen) - HEAD_GAP * pen.k);
+    const isRoomy = (own) => pen.width(above, own, 600) <= room && pen.width(below, Math.min(own, 12)) <= graph.width + 6;
+    const both = this.sizesOf(pen).find(isRoomy);
+    if (both) {
+      pen.text(middle, first, above, { ...ink, size: both, anchor: "middle" });
+      pen.text(middle, second, below, { size: Math.min(both, 12), fill: "var(--ink3)", anchor: "middle" });
+      return true;
+    }
+    const [left, right] = this.aroundGraph(pen).map((at, n) => at + (n ? -1 : 1) * HEAD_GAP * pen.k);
+    const size = this.sizesOf(pen).find((own) => pen.width(above, own, 600) <= right - left);
+    if (!size) return false;
+    const half = pen.width(above, size, 600) / 2;
+    pen.text(Math.max(left + half, Math.min(right - half, middle)), first, above, { ...ink, size, anchor: "middle" });
+    return false;
   }
 
   /** Pixels on each side of the graph's column that heads of A's and B's leave free. */
   besideGraph(pen) {
+    const { graph } = this.columns;
+    const [left, right] = this.aroundGraph(pen);
+    return Math.min(graph.x - left, right - graph.x - graph.width);
+  }
+
+  /** Where A's head ends, and where B's begins; without one, as far away on its side as the other is. */
+  aroundGraph(pen) {
     const { a, b, graph } = this.columns;
-    const left = this.scene.runs.length > 1 || a.width ? graph.x - this.headEnd(pen, this.scene.runs[0]) : graph.x;
-    return Math.min(left, b.width ? b.x - graph.x - graph.width : left);
+    const left = this.scene.runs.length > 1 || a.width ? this.headEnd(pen, this.scene.runs[0]) : 0;
+    return [left, b.width ? b.x : 2 * graph.x + graph.width - left];
   }
 
   /** Where the words of a run's heads above its bracket end. */
   headEnd(pen, run) {
     const { x } = this.columns[run.name.toLowerCase()];
-    const noun = run.kernels === 1 ? "kernel" : "kernels";
-    if (this.isStacked) return x + Math.max(pen.width(noun, 12, 600), 18 * pen.k + pen.width(run.kernels.toLocaleString("en-US"), 12, 600));
+    if (!this.isCounted) return x + 15 * pen.k;
     const size = this.countSize(pen, run);
     return x + (size < SIZES[0] ? 18 : 20) * pen.k + pen.width(countText(run.kernels, "kernel"), size, 600);
   }

@@ -6,7 +6,7 @@ import { lensTexts } from "./lens_words.js";
 import { KINDS } from "./runs.js";
 import { PAD, drawRowNames, gutterWidth, runTexts } from "./time_gutter.js";
 import { drawGap, drawStrip, gapOf } from "./time_marks.js";
-import { sizeText, tickTexts, timeText, timeTicks, unitOf } from "./words.js";
+import { sizeText, strategyTexts, tickTexts, timeText, timeTicks, unitOf } from "./words.js";
 
 const RIGHT = 22;
 const LABEL = 11.5; // height of a row that has room for its name
@@ -104,7 +104,7 @@ export class TimePanel {
       const said = runTexts(run, this.gap?.run === run ? this.gap.outside : "");
       const room = this.x1 - PAD - 30 * this.k - pen.width(run.strategy, 13.5, 600);
       const text = pen.fit(said, Math.max(room, (this.x1 - PAD) / 2), 13);
-      pen.text(PAD + 21 * this.k, y, pen.fit([run.strategy], this.x1 - pen.width(text, 13) - PAD - 30 * this.k, 13.5, 600), { weight: 600, fill: "var(--ink)", size: 13.5 });
+      pen.text(PAD + 21 * this.k, y, pen.fit(strategyTexts(run.strategy), this.x1 - pen.width(text, 13) - PAD - 30 * this.k, 13.5, 600), { weight: 600, fill: "var(--ink)", size: 13.5 });
       pen.text(this.x1, y, text, { anchor: "end", fill: "var(--ink)", size: 13 });
       drawRowNames(pen, block, run, null, this.x0);
     }

@@ -99,6 +99,24 @@ export function shorterTitles(title) {
   return from ? [`${from} + ${names[1]}`] : [];
 }
 
+/**
+ * What a title begins with, in whole words, where all that say the same have no room: `second` of
+ * `second matmul`, `attention` of `attention: query – value`; nothing of a range, whose first end
+ * would be another stage.
+ */
+export function firstWords(title) {
+  if (/ [–+] /.test(title)) return title.includes(": ") ? [title.split(": ")[0]] : [];
+  const words = title.split(" ");
+  return words.slice(1).map((_, n) => words.slice(0, words.length - 1 - n).join(" ").replace(/[:,]$/, ""));
+}
+
+/** A strategy whole, then in less room: `graphturbo:order@16`, `graphturbo@16`, `graphturbo`. */
+export function strategyTexts(strategy) {
+  const [head, batch] = strategy.split("@");
+  const [name] = head.split(":");
+  return [...new Set([strategy, batch ? `${name}@${batch}` : name, name])];
+}
+
 /** `layer 4` as `layer` and `4`, `Mixed_5b` as `Mixed` and `5b`; nothing of a name that does not end so. */
 function numbered(name) {
   return /^(.*[^\s_.])[\s_.](\d\w*)$/.exec(name)?.slice(1) ?? [];

@@ -3,7 +3,7 @@
 import { shorterNames, titleOf } from "../../../graphturbo_ui/components/group_names.js";
 import { bytesText } from "../../../graphturbo_ui/components/overview/labels.js";
 import {
-  clamp01, countText, digitsText, shareText, shorterTitles, sizesText, sizeText, tickTexts, timeText, timeTicks,
+  clamp01, countText, digitsText, firstWords, shareText, shorterTitles, sizesText, sizeText, strategyTexts, tickTexts, timeText, timeTicks,
 } from "../../../graphturbo_ui/components/overview/words.js";
 import { equal, holds, near, outcomes } from "./check.js";
 
@@ -37,6 +37,14 @@ export default function () {
         [["layer 4 – 11", "4 – 11"], ["to layer 3"], ["4 + head"], ["stage 3 + 4", "3 + 4"], [], []]);
       equal(["Mixed_5b + Mixed_5c", "Mixed_6e – head", "down_a + down_b", "blocks.1 – blocks.3"].map(shorterTitles),
         [["Mixed_5b + 5c", "5b + 5c"], ["to head"], [], ["blocks.1 – 3", "1 – 3"]]);
+    },
+    "a title's first words, whole ones, and none of a range": () => {
+      equal(["second matmul", "attention query key", "ffn", "attention: query – value", "stage 3 + stage 4", "norm: scores"].map(firstWords),
+        [["second"], ["attention query", "attention"], [], ["attention"], [], ["norm"]]);
+    },
+    "a strategy in less room": () => {
+      equal(["graphturbo:order@16", "tvm@16", "graphturbo:gb", "xla"].map(strategyTexts),
+        [["graphturbo:order@16", "graphturbo@16", "graphturbo"], ["tvm@16", "tvm"], ["graphturbo:gb", "graphturbo"], ["xla"]]);
     },
     "one image, two images": () => {
       equal([countText(1, "image"), countText(0, "image"), countText(1024, "sample")], ["1 image", "0 images", "1,024 samples"]);

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.browser
 
 SLOWER = "?a=graphturbo@16&b=tvm@16"
 """B of the default comparison, which is long, behind A."""
-LEAST_PRESENTED = 18
+LEAST_PRESENTED, SMALLEST = 18, 11
+"""Pixels of the type that is presented, and of a name that has no room in it."""
 
 
 def opened(visit: AppPage, query: str, width: int, height: int) -> Overview:
@@ -29,7 +30,10 @@ def test_a_phone_that_presents_has_large_words_apart(visit: AppPage) -> None:
     assert [(a.text, b.text) for a, b in combinations(texts, 2) if a.covers(b)] == []
     left = [text for text in texts if text.card == 0]
     assert min(text.size for text in left) >= LEAST_PRESENTED
-    assert [text.text for text in left].count("kernels") == 2
+    counts = "[...root.querySelectorAll('.count title')].map((e) => e.textContent)"
+    heads = screen.run(f"return {counts};")
+    assert heads == ["60 kernels", "19 kernels"], "on hover, where they have no room"
+    assert [text.text for text in left if "kernel" in text.text] == []
     figures = screen.run("""return [...root.querySelectorAll('.figure')].map(
       (e) => [parseFloat(getComputedStyle(e).fontSize), e.scrollWidth <= e.clientWidth]);""")
     assert all(size >= LEAST_PRESENTED and fits for size, fits in figures)
@@ -43,6 +47,27 @@ def test_a_phone_that_presents_has_large_words_apart(visit: AppPage) -> None:
         screen.run("""view.scene.helps = 'B is matrix-bound: 25 % more columns make it 1.07×';
           view.draw();""")
         assert "B is matrix-bound" in screen.run("return view.parts.result.innerText")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1920, 1080)])
+def test_long_names_are_presented_in_whole_words(visit: AppPage, width: int, height: int) -> None:
+    screen = opened(visit, "?model=bert-base&present=1", width, height)
+    titles = ["attention query", "second matmul", "feed-forward part", "a_name_of_no_space"]
+    screen.run("view.scene.hues.titles = arg; view.draw();", [*titles, "pooler"])
+    texts = screen.texts()
+    labels = screen.run("""return [...root.querySelectorAll('.labels text')].map(
+      (e) => [e.firstChild.data, e.querySelector('title')?.textContent ?? '']);""")
+    assert [text.text for text in texts if "…" in text.text] == []
+    assert min(text.size for text in texts) >= SMALLEST
+    assert [(a.text, b.text) for a, b in combinations(texts, 2) if a.covers(b)] == []
+    for title in titles:
+        shown = next(text for text, whole in labels if title in (text, whole))
+        assert title.startswith(shown)
+        assert title[len(shown) :][:1] in ("", " ")
+    # Heads of the columns have one line each.
+    drawn = {text.text for text in texts if text.card == 0}
+    assert {"50 sub-graphs", "419 ops"} <= drawn
+    assert drawn & {"kernels", "ops"} == set()
 
 
 def test_heads_are_no_bare_numbers_and_empty_time_is_blank(visit: AppPage) -> None:
