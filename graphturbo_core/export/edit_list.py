@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
+from graphturbo_core.errors import PlanError
 from graphturbo_core.export.plan_read import read_head
 from graphturbo_core.export.plan_write import plan_text
-from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
+from graphturbo_core.strategies.plan_files.edits import (
+    NO_EDITS,
+    Edits,
+    LayersOfNames,
+    grouping_constraints,
+)
 
 __all__ = [
-    "NO_EDITS", "EditEntry", "Edits", "edit_entries", "edits_in", "plan_with", "with_apart",
-    "with_cut", "with_merge", "without",
+    "NO_EDITS", "EditEntry", "Edits", "conflicting", "edit_entries", "edits_in", "plan_with",
+    "with_apart", "with_cut", "with_merge", "without",
 ]  # fmt: skip
 
 
@@ -81,6 +87,39 @@ def without(edits: Edits, entry: EditEntry) -> Edits:
     used = {name for names in (*less.merge, *less.keep_apart) for name in names}
     used |= {*less.pieces, *less.axis, *less.residency}
     return replace(less, names={name: ops for name, ops in less.names.items() if name in used})
+
+
+def conflicting(edits: Edits, layer_of: Mapping[str, int]) -> tuple[EditEntry, ...]:
+    """The fewest entries that contradict one another, so that no plan can satisfy all; else none.
+
+    `layer_of`: the layer of each op of the model. Edits of tensors are not looked at. Each entry is
+    left out in turn: the check runs once per entry.
+    """
+    if not _contradict(edits, layer_of):
+        return ()
+    left = edits
+    for entry in reversed(edit_entries(edits)):
+        fewer = without(left, entry)
+        if _contradict(fewer, layer_of):
+            left = fewer
+    # Places in a list shift as entries before them go: the sets themselves say which are left.
+    return tuple(entry for entry in edit_entries(edits) if _has(left, edits, entry))
+
+
+def _contradict(edits: Edits, layer_of: Mapping[str, int]) -> bool:
+    try:
+        titles = [str(layer) for layer in range(1 + max(layer_of.values(), default=0))]
+        grouping_constraints(edits, LayersOfNames(layer_of, titles, edits.names))
+    except PlanError as error:
+        return error.code == "PLAN_CONFLICT"
+    return False
+
+
+def _has(left: Edits, edits: Edits, entry: EditEntry) -> bool:
+    """Whether an entry of `edits` is one of those that are `left`."""
+    if entry.key in ("merge", "keep_apart"):
+        return getattr(edits, entry.key)[int(entry.name)] in getattr(left, entry.key)
+    return entry.name in getattr(left, entry.key)
 
 
 def with_merge(

@@ -8,7 +8,9 @@ import streamlit as st
 
 from graphturbo_core.export.edit_list import (
     NO_EDITS,
+    EditEntry,
     Edits,
+    conflicting,
     edit_entries,
     with_apart,
     with_cut,
@@ -33,6 +35,7 @@ MAX_MERGED = 1000
 """Sub-graphs that one edit merges: a plan file takes no more members."""
 
 
+CONTRADICTORY = "Two edits contradict each other: undo one of them first."
 NOTHING_CHOSEN = (
     "No sub-graph is selected: click one on the first screen or in the graph, or press Edit plan "
     "in the line at the foot of the window."
@@ -198,13 +201,15 @@ def _present(name: str, run: Run, runs: Runs) -> None:
     key = name.lower()
     edits, applied = drafts.draft(key), drafts.held_edits(key)
     if edits != NO_EDITS or applied != NO_EDITS:
+        report = _report_for(name, runs)
+        at_odds = _at_odds(edits, report)
         with st.container(border=True, key=f"edits_{name}"):
             with st.container(horizontal=True, vertical_alignment="center"):
                 title = f"**Edits of {name}'s plan**"
                 st.markdown(title, help=define("edit"), width="content")
-                _run_buttons(key, edits, applied, (run, name in runs))
+                _run_buttons(key, edits, applied, (run, name in runs), bool(at_odds))
             with st.container():
-                _list(key, edits, _report_for(name, runs))
+                _list(key, edits, report, at_odds)
     else:
         nothing()
     before = drafts.figures_before(key)
@@ -220,32 +225,62 @@ def _report_for(name: str, drawn: Runs) -> Report | None:
     return run.report if run is not None else None
 
 
-def _list(key: str, edits: Edits, report: Report | None) -> None:
+def _at_odds(edits: Edits, report: Report | None) -> tuple[tuple[str, str], ...]:
+    """Key and name of each edit that contradicts another one; none without a report."""
+    if report is None:
+        return ()
+    layer_of = {node["op"]: node["layer"] for node in report.tables["graph_nodes"]}
+    return tuple((entry.key, entry.name) for entry in conflicting(edits, layer_of))
+
+
+def _list(
+    key: str, edits: Edits, report: Report | None, at_odds: Collection[tuple[str, str]]
+) -> None:
     """One line per edit, with its way back; parts are shown by their layers in `report`."""
-    for entry in edit_entries(edits, part_words(edits.names, report)):
+    entries = edit_entries(edits, part_words(edits.names, report))
+    opposed = [entry for entry in entries if (entry.key, entry.name) in at_odds]
+    for entry in entries:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 "Undo", key=f"undo_{key} {entry.key} {entry.name}", on_click=drafts.undo,
                 args=(key, entry), icon=":material/undo:",
             )  # fmt: skip
             st.markdown(safe_text(entry.text, Sink.MARKDOWN, 300))
+            if entry in opposed:
+                st.markdown(f":material/warning: {_odds_text(entry, opposed)}")
 
 
-def _run_buttons(key: str, edits: Edits, applied: Edits, at: tuple[Run, bool]) -> None:
-    """Run again, run beside it, or undo all: `at` is the run, and whether it is drawn."""
+def _odds_text(entry: EditEntry, opposed: Sequence[EditEntry]) -> str:
+    """Why no plan can have an edit with the others that it contradicts, and the way out."""
+    others = [safe_text(each.text, Sink.MARKDOWN, 120) for each in opposed if each is not entry]
+    if not others:
+        return "No plan can have this: a layer is never cut. Undo it."
+    joined = " and ".join(f"“{text}”" for text in others)
+    return f"**Contradicts** {joined}: undo one of them."
+
+
+def _run_buttons(
+    key: str, edits: Edits, applied: Edits, at: tuple[Run, bool], is_refused: bool
+) -> None:
+    """Run again, run beside it, or undo all: `at` is the run, and whether it is drawn.
+
+    `is_refused`: no plan can have all edits, so none is run.
+    """
     run, is_drawn = at
     head = run.report.text("edits") if is_drawn else run_state.held_plan(key)
     before = figures_of(run.report) if is_drawn else drafts.figures_before(key)
+    why_not = CONTRADICTORY if is_refused else None
     other = next(each for each in query.RUN_KEYS if each != key)
     st.button(
         f"Run {key.upper()} again", key=f"run_edits_{key}", on_click=drafts.run_draft,
-        args=(key, key, head, before), disabled=edits == applied or not head,
-        icon=":material/play_arrow:",
+        args=(key, key, head, before), disabled=edits == applied or not head or is_refused,
+        icon=":material/play_arrow:", help=why_not,
     )  # fmt: skip
     st.button(
         f"Run as {other.upper()}, beside {key.upper()}", key=f"beside_{key}",
         on_click=drafts.run_draft, args=(key, other, head, before),
-        disabled=edits in (applied, NO_EDITS) or not head, icon=":material/compare_arrows:",
+        disabled=edits in (applied, NO_EDITS) or not head or is_refused,
+        icon=":material/compare_arrows:", help=why_not,
     )  # fmt: skip
     st.button(
         "Undo all", key=f"undo_all_{key}", on_click=drafts.undo_all, args=(key,),

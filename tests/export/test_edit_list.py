@@ -122,3 +122,36 @@ def test_edits_written_below_a_head_are_followed(head: str):
     assert len(again.tables["groups"]) == 2
     assert again.contract["kernels"] == 3
     assert edit_list.edits_in(again.text("edits")) == edits
+
+
+LAYERS = {op: layer for layer, op in enumerate("abcdef")}
+"""The layer of each op of a model of six layers."""
+
+
+def at_odds(**lists: object) -> list[str]:
+    edits = Edits(names={"ab": ("a", "b"), "cd": ("c", "d")}, **lists)  # type: ignore[arg-type]
+    return [entry.text for entry in edit_list.conflicting(edits, LAYERS)]
+
+
+def test_edits_that_contradict_each_other_are_found_among_others():
+    assert at_odds(merge=(("ab", "c"),), keep_apart=(("a", "b"),), pieces={"f": 2}) == [
+        "merge ab + c",
+        "keep apart a | b",
+    ]
+    # Two merges with a layer in common are one group.
+    assert at_odds(merge=(("e", "f"), ("a", "b"), ("b", "c")), keep_apart=(("a", "c"),)) == [
+        "merge a + b",
+        "merge b + c",
+        "keep apart a | c",
+    ]
+    assert at_odds(merge=(("a", "b"),), pieces={"a": 2, "b": 4}) == [
+        "merge a + b",
+        "pieces of a: 2",
+        "pieces of b: 4",
+    ]
+    assert at_odds(keep_apart=(("ab", "b"),)) == ["keep apart ab | b"]
+
+
+def test_edits_that_agree_and_names_that_are_unknown_are_not_at_odds():
+    assert at_odds(merge=(("ab", "cd"),), keep_apart=(("d", "e"),), pieces={"ab": 2}) == []
+    assert at_odds(merge=(("a", "x"),)) == []

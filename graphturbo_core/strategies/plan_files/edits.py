@@ -94,17 +94,16 @@ def find_constraints(
         PlanError: PLAN_UNKNOWN_NAME with the nearest names; PLAN_CONFLICT, two edits contradict
             each other; PLAN_SCOPE or PLAN_BINDING, no plan of this model can satisfy the edit.
     """
-    names = _Names(semantics.graph, layers, edits.names)
-    asked = [names.layers(m, f"edits.merge[{i}]") for i, m in enumerate(edits.merge)]
-    alone, apart = _alone(edits, names, asked), _apart(edits, names)
-    whole = [own for own in alone if not PlanConstraints(apart=apart).forbids(own)]
+    names = _Names(
+        {op: layer.index for layer in layers for op in layer.ops},
+        [layer.name for layer in layers],
+        edits.names,
+        semantics.graph,
+    )
+    grouped = grouping_constraints(edits, names)
     scopes = _scopes(edits.scope, names, hardware)
-    constraints = PlanConstraints(
-        merges=tuple(merge for merge in _united([*asked, *whole]) if len(merge) > 1),
-        alone=alone,
-        apart=apart,
-        pieces=_by_layer("pieces", edits.pieces, names),
-        axes=_by_layer("axis", edits.axis, names),
+    return replace(
+        grouped,
         bindings={
             names.computed(tensor, "binding"): _binding(cuts, tensor, hardware)
             for tensor, cuts in edits.binding.items()
@@ -115,35 +114,63 @@ def find_constraints(
         },
         residencies=_residencies(edits.residency, names, hardware),
     )
-    _check_merges(constraints, layers)
+
+
+def grouping_constraints(edits: Edits, names: LayersOfNames) -> PlanConstraints:
+    """Returns the constraints on groups and their splits: all that needs no more than the layers.
+
+    Raises:
+        PlanError: PLAN_UNKNOWN_NAME with the nearest names; PLAN_CONFLICT, two edits contradict
+            each other.
+    """
+    asked = [names.layers(m, f"edits.merge[{i}]") for i, m in enumerate(edits.merge)]
+    alone, apart = _alone(edits, names, asked), _apart(edits, names)
+    whole = [own for own in alone if not PlanConstraints(apart=apart).forbids(own)]
+    constraints = PlanConstraints(
+        merges=tuple(merge for merge in _united([*asked, *whole]) if len(merge) > 1),
+        alone=alone,
+        apart=apart,
+        pieces=_by_layer("pieces", edits.pieces, names),
+        axes=_by_layer("axis", edits.axis, names),
+    )
+    for merge in constraints.merges:
+        _check_merge(set(merge), constraints, names.titles)
     return constraints
 
 
-class _Names:
-    """Lookup of the names that edits may use."""
+@dataclass(frozen=True)
+class LayersOfNames:
+    """Layers of the ops and groups that edits name; `titles`: the name of each layer."""
 
-    def __init__(
-        self, graph: Graph, layers: Sequence[Layer], groups: Mapping[str, Sequence[str]]
-    ) -> None:
-        self.graph = graph
-        self.groups = groups
-        self.layer_of = {op: layer.index for layer in layers for op in layer.ops}
-        for name, op in ((name, op) for name, ops in groups.items() for op in ops):
-            if op not in graph.op_by_name:
-                raise unknown("op", op, graph.op_by_name, f"edits.names.{name}")
+    layer_of: Mapping[str, int]
+    titles: Sequence[str]
+    groups: Mapping[str, Sequence[str]]
+
+    def __post_init__(self) -> None:
+        """Refuse groups of unknown ops."""
+        for name, op in ((name, op) for name, ops in self.groups.items() for op in ops):
+            if op not in self.layer_of:
+                raise unknown("op", op, self.layer_of, f"edits.names.{name}")
 
     def ops(self, name: str, where: str) -> tuple[str, ...]:
         """An op, or all ops of a name; an op has precedence over a name."""
-        if name in self.graph.op_by_name:
+        if name in self.layer_of:
             return (name,)
         if name in self.groups:
             return tuple(self.groups[name])
-        raise unknown("op or group", name, [*self.graph.op_by_name, *self.groups], where)
+        raise unknown("op or group", name, [*self.layer_of, *self.groups], where)
 
     def layers(self, names: Iterable[str], where: str) -> tuple[int, ...]:
         """The layers of these ops or groups, rising."""
         ops = (op for name in names for op in self.ops(name, where))
         return tuple(sorted({self.layer_of[op] for op in ops}))
+
+
+@dataclass(frozen=True)
+class _Names(LayersOfNames):
+    """Lookup of all names that edits may use."""
+
+    graph: Graph
 
     def computed(self, tensor: str, key: str) -> str:
         """A tensor that an op computes."""
@@ -179,7 +206,7 @@ def _united(merges: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
 
 
 def _alone(
-    edits: Edits, names: _Names, merges: Sequence[tuple[int, ...]]
+    edits: Edits, names: LayersOfNames, merges: Sequence[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], ...]:
     """Layers of groups with a given count or axis, and the layers that a merge adds to them.
 
@@ -189,13 +216,13 @@ def _alone(
         set(names.layers([name], f"edits.{key}.{name}"))
         for key, constrained in (("pieces", edits.pieces), ("axis", edits.axis))
         for name in constrained
-        if name not in names.graph.op_by_name
+        if name not in names.layer_of
     ]
     united = _united([*merges, *(tuple(layers) for layers in own)])
     return tuple(layers for layers in united if any(one <= {*layers} for one in own))
 
 
-def _apart(edits: Edits, names: _Names) -> tuple[tuple[int, int], ...]:
+def _apart(edits: Edits, names: LayersOfNames) -> tuple[tuple[int, int], ...]:
     """Every pair of layers of different members."""
     pairs: dict[tuple[int, int], None] = {}
     for place, members in enumerate(edits.keep_apart):
@@ -213,7 +240,7 @@ def _apart(edits: Edits, names: _Names) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(pairs))
 
 
-def _by_layer(key: str, constrained: Mapping[str, int], names: _Names) -> dict[int, int]:
+def _by_layer(key: str, constrained: Mapping[str, int], names: LayersOfNames) -> dict[int, int]:
     found: dict[int, int] = {}
     for name, value in constrained.items():
         where = f"edits.{key}.{name}"
@@ -280,16 +307,11 @@ def _residencies(
     return found
 
 
-def _check_merges(constraints: PlanConstraints, layers: Sequence[Layer]) -> None:
-    """Refuse merges whose layers must also be apart, or have two different splits."""
-    for merge in constraints.merges:
-        _check_merge(set(merge), constraints, layers)
-
-
-def _check_merge(merge: set[int], constraints: PlanConstraints, layers: Sequence[Layer]) -> None:
+def _check_merge(merge: set[int], constraints: PlanConstraints, titles: Sequence[str]) -> None:
+    """Refuse a merge whose layers must also be apart, or have two different splits."""
     for first, second in constraints.apart:
         if first in merge and second in merge:
-            both = f"{shown(layers[first].name)} and {shown(layers[second].name)}"
+            both = f"{shown(titles[first])} and {shown(titles[second])}"
             what = f"{both} must be in one group and apart"
             raise PlanError("PLAN_CONFLICT", what, "edits.keep_apart", "drop one of them")
     for key, constrained in (("pieces", constraints.pieces), ("axis", constraints.axes)):

@@ -115,6 +115,23 @@ def test_an_edit_that_is_refused_can_be_taken_back(app: AppTest):
     assert figure(app, "Kernels launched") == "4"
 
 
+def test_edits_that_contradict_each_other_are_marked_at_once(app: AppTest):
+    """Stem and stages as one sub-graph, but the first layer of the stages apart from the rest."""
+    app.query_params["selected"] = "b-group-1"
+    app.run()
+    click(app, "force_b")
+    assert "Contradicts" not in prose(app)
+    assert not app.button(key="run_edits_b").disabled
+    click(app, "forbid_b")
+    assert prose(app).count("**Contradicts**") == 2
+    assert f"**Contradicts** “merge {STAGES} + {STEM}”: undo one of them." in prose(app)
+    assert app.button(key="run_edits_b").disabled
+    assert app.button(key="beside_b").disabled
+    click(app, "undo_b keep_apart 0")
+    assert "Contradicts" not in prose(app)
+    assert not app.button(key="run_edits_b").disabled
+
+
 def test_a_strategy_that_does_not_merge_offers_no_edits(app: AppTest):
     app.query_params["b"] = "layerwise"
     app.run()
