@@ -14,6 +14,8 @@ const WIDE_COLUMN = 190;
 const MAX_COLUMN = 220;
 const TALLEST_BOX = 34;
 const WIDEST_GAP = 10; // pixels between two boxes, which show the edge between them
+const LEAST_GAP = 3.5; // pixels between two boxes, whose outlines take one of them
+const GAP_SHARE = 0.45; // of a low box that may be the gap below it
 const ROOMY_PITCH = 8; // pixels a rank from which a box has room for its label and for a gap
 const LEAST_FITTED_PITCH = 1; // pixels a rank below which boxes run together
 const READ_PITCH = 6; // pixels a rank at which a larger graph starts
@@ -87,7 +89,7 @@ export class GraphPlane {
   measure() {
     const { pitch } = this;
     const spare = Math.max(0, pitch - ROOMY_PITCH);
-    this.gap = Math.max(Math.min(WIDEST_GAP, pitch * 0.2 + spare * 0.4), pitch - TALLEST_BOX);
+    this.gap = Math.max(Math.min(WIDEST_GAP, pitch * 0.2 + spare * 0.4), leastGap(pitch), pitch - TALLEST_BOX);
     this.pad = Math.min(5, pitch * 0.15);
     const units = this.runs.map((run) => this.columnWidth(run));
     this.units = this.isLocked ? units.map(() => Math.min(...units)) : units;
@@ -107,9 +109,10 @@ export class GraphPlane {
     const { first, last, left, right } = this.runs[pane].groups[g];
     const unit = this.units[pane];
     const x = pane * this.paneWidth() + this.spares[pane] - this.left[pane] + left * unit;
+    const height = (last - first + 1) * this.pitch;
     return {
       x, y: this.yOf(first), w: (right - left) * unit - Math.min(12, unit * 0.15),
-      h: (last - first + 1) * this.pitch - this.gap,
+      h: height - Math.max(this.gap, leastGap(height)),
     };
   }
 
@@ -194,4 +197,9 @@ export class GraphPlane {
     const over = Math.max(0, Math.min(box.x - low, box.x + box.w - high));
     this.left[pane] = clamp(this.left[pane] + (isLeft ? box.x - low : over), 0, this.reach(pane));
   }
+}
+
+/** The gap below a box that has `height` pixels with it. */
+function leastGap(height) {
+  return Math.min(LEAST_GAP, height * GAP_SHARE);
 }
