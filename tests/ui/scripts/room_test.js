@@ -1,6 +1,6 @@
 // What is drawn where room is scarce: labels, bars of kernels, the gap behind the shorter run.
 
-import { numberStep } from "../../../graphturbo_ui/components/overview/groupings_panel.js";
+import { bandOfNumber, numberStep } from "../../../graphturbo_ui/components/overview/groupings_panel.js";
 import { leaderFrom, linesInRoom, placedLabels } from "../../../graphturbo_ui/components/overview/labels.js";
 import { besideLine } from "../../../graphturbo_ui/components/overview/race.js";
 import { kernelBars } from "../../../graphturbo_ui/components/overview/runs.js";
@@ -53,6 +53,19 @@ export default function () {
       const own = (wide, width) => gutterWidth({ k: 1, width: (text) => text.length * wide }, [[block, { engines: { matrix: 8 } }]], width);
       equal([own(5, 600), own(8, 600), own(8, 300)], [16 + 120, 16 + 183, 16 + 112]);
       equal([rowTexts("matrix", 1216), rowTexts("link", undefined)], [["Matrix ×1,216", "Matrix"], ["DRAM link", "DRAM"]]);
+    },
+    "a number stands in the middle of its box": () => {
+      equal(bandOfNumber([{ top: 0, foot: 100, hue: 2 }], 20, 60, 10), { middle: 40, hue: 2 });
+      // In the band that has the middle, though another one is taller.
+      const bands = [{ top: 0, foot: 40, hue: 0 }, { top: 40, foot: 60, hue: 1 }, { top: 60, foot: 101, hue: 2 }];
+      equal(bandOfNumber(bands, 0, 100, 20), { middle: 50, hue: 1 });
+    },
+    "a number that a seam would cross stands in the tallest band of its box": () => {
+      const bands = [{ top: 0, foot: 48, hue: 0 }, { top: 48, foot: 110, hue: 1 }];
+      equal(bandOfNumber(bands, 0, 100, 10), { middle: 74, hue: 1 });
+      // Of a band the part inside the box counts: 48 of the first, 42 of the second.
+      equal(bandOfNumber(bands, 0, 90, 10), { middle: 24, hue: 0 });
+      equal(bandOfNumber(bands, 10, 90, 10), { middle: 69, hue: 1 });
     },
     "all layers are numbered where rows are high": () => {
       const rows = (h) => [{ h, isShut: false }, { h: 2, isShut: true }];

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import graphturbo_ui.top_bar
 from graphturbo_ui.session import learn, paper, state
+from graphturbo_ui.store import DIGEST_LENGTH
 
 SCRIPT = (Path(graphturbo_ui.top_bar.__file__).parent / "page.js").read_text("utf-8")
 
@@ -19,3 +20,8 @@ def test_the_script_knows_every_name_that_streamlit_has_at_once() -> None:
         paper.ROW, paper.RESULT, paper.KIND,
         learn.STEP, learn.KNOB, learn.NETWORK,
     }  # fmt: skip
+
+
+def test_the_script_and_the_store_have_digests_of_one_length() -> None:
+    (digits,) = re.findall(r"OF_UPLOAD = / \\\(\[0-9a-f\]\{(\d+)\}\\\)\$/", SCRIPT)
+    assert int(digits) == DIGEST_LENGTH
