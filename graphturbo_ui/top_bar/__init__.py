@@ -4,6 +4,7 @@
 - `labels.py`: what a closed popover shows: the present choice, and the chip's facts.
 - `boxes.py`: contents of Model, Chip and Settings, with the uploads.
 - `run_box.py`, `options_form.py`: contents of A and B: strategy, cluster batch, plan, options.
+- `uploads.py`: which files are taken as model or chip, and their names in the boxes.
 - `renewed.py`: boxes of popovers, new ones where the page sets their value.
 - `presets.py`: contents of Batch besides the number: settings of both runs by one click.
 - `page_parts.py`: what needs the browser: dropped files, keys, theme button, copy buttons.

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
 
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.frontend.importer import read_input_dims
 from graphturbo_core.frontend.passes.clean_up import pass_names
-from graphturbo_core.hardware.profile import parse_profile
 from graphturbo_ui.glossary import define
 from graphturbo_ui.refusals import show_refusal
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.sizes import Sizes, proposed_sizes
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.top_bar.renewed import bound
+from graphturbo_ui.top_bar.uploads import box_names, check_model, check_profile
 
 MY_MODEL = (
     "**Use my model.** The structure is enough: export with external data and leave the "
@@ -38,7 +38,20 @@ class Settings:
 
 def model_box() -> str:
     """The model's box; the label of the model."""
-    chosen: str = st.selectbox("Model", state.model_names(), **bound("model", _take_sizes))
+    return _file_box("Model", "model", state.model_names(), _take_sizes)
+
+
+def _file_box(
+    label: str, key: str, files: Sequence[str], take: Callable[[], None] | None = None
+) -> str:
+    """A box of shipped and uploaded files; these are shown without their digests.
+
+    The browser's address has what the box shows: with uploads the page's script writes it instead.
+    """
+    names = box_names(files)
+    has_uploads = any(map(query.is_upload, files))
+    box = bound(key, take, is_named_apart=has_uploads)
+    chosen: str = st.selectbox(label, files, format_func=names.__getitem__, **box)
     return chosen
 
 
@@ -62,14 +75,14 @@ def _number_box(label: str, most: int, proposed: int, key: str, words: str | Non
 def model_upload() -> None:
     """The uploader of a model, and why the last one was refused."""
     st.markdown(MY_MODEL)
-    _uploader("model", "ONNX file (.onnx)", ["onnx"])
+    _uploader("model", "ONNX file (.onnx)", check_model)
 
 
 def chip_box() -> str:
     """The chip's box and the uploader of a profile; the label of the chip."""
-    chosen: str = st.selectbox("Chip", state.chip_names(), **bound("chip"))
+    chosen = _file_box("Chip", "chip", state.chip_names())
     st.markdown(MY_CHIP)
-    _uploader("chip", "Profile (.yaml)", ["yaml", "yml"])
+    _uploader("chip", "Profile (.yaml)", check_profile)
     return chosen
 
 
@@ -114,21 +127,11 @@ def _take_sizes() -> None:
     state.set_choices({"batch": sizes.batch, **keyed})
 
 
-def _uploader(key: str, label: str, kinds: list[str]) -> None:
-    check = _check_model if key == "model" else _check_profile
-    st.file_uploader(
-        label, kinds, key=f"{key}_file", on_change=state.take_upload, args=(key, check)
-    )
+def _uploader(key: str, label: str, check: Callable[[bytes, str], None]) -> None:
+    """An uploader of files of any kind: of other kinds the refusal says what is taken."""
+    st.file_uploader(label, key=f"{key}_file", on_change=state.take_upload, args=(key, check))
     refused = state.refusal(key)
     if refused is not None:
         show_refusal(refused)
         shown = state.short_name(state.chosen(key))
         st.caption(f"The page still shows {safe_text(shown, Sink.MARKDOWN)}.")
-
-
-def _check_model(data: bytes, _: str) -> None:
-    read_input_dims(data)
-
-
-def _check_profile(data: bytes, name: str) -> None:
-    parse_profile(data, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.hardware.profile import load_profile, parse_profile
@@ -12,6 +13,7 @@ from graphturbo_core.units import counted, format_bytes, format_si
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.sizes import Sizes
 from graphturbo_ui.text import Sink, safe_text
+from graphturbo_ui.top_bar.uploads import box_names
 
 NO_MARKDOWN = re.compile(r"[A-Za-z0-9]+(?:[@.-][A-Za-z0-9]+)*")
 """Names that mean the same with and without Markdown: read aloud without backslashes."""
@@ -27,12 +29,12 @@ def labelled(caption: str, value: str) -> str:
 
 def model_label() -> str:
     """The model's name; an upload's file name."""
-    return labelled("Model", _file_text(state.shown_value("model", query.DEFAULT_MODEL)))
+    return labelled("Model", _file_text("model", query.DEFAULT_MODEL, state.model_names()))
 
 
 def chip_label(default: str) -> str:
     """The chip's name; an upload's file name."""
-    return labelled("Chip", _file_text(state.shown_value("chip", default)))
+    return labelled("Chip", _file_text("chip", default, state.chip_names()))
 
 
 def batch_label(proposed: Sizes) -> str:
@@ -80,9 +82,10 @@ def plain_text(name: str) -> str:
     return safe_text(name, Sink.MARKDOWN, MAX_LENGTH)
 
 
-def _file_text(label: str) -> str:
-    named = query.UPLOAD.fullmatch(label)
-    return plain_text(named[1] if named else label)
+def _file_text(key: str, default: str, files: Sequence[str]) -> str:
+    """What the box of a model or chip calls its choice."""
+    label = state.shown_value(key, default)
+    return plain_text(box_names(files).get(label, state.short_name(label)))
 
 
 def chip_facts(chip: str) -> tuple[str, ...]:

@@ -13,13 +13,21 @@ from typing import Any
 import streamlit as st
 
 
-def bound(key: str, take: Callable[[], None] | None = None) -> dict[str, Any]:
+def bound(
+    key: str, take: Callable[[], None] | None = None, *, is_named_apart: bool = False
+) -> dict[str, Any]:
     """Arguments of a box whose value is the session's `key`, which the address names.
 
     `take`: called once somebody has chosen. The first box is bound to the address; for later ones
-    the page's script writes it.
+    the page's script writes it, and for all where `is_named_apart`: the box shows other texts than
+    the address has.
     """
     session = st.session_state
+    if is_named_apart and _own(key) == key:
+        named = session.get(key, st.query_params.get(key))
+        if named is not None:
+            session[key] = named  # else Streamlit drops it with the box that had it
+            _renew(key)
     if key in session:
         if session.get(_seen(key), session[key]) != session[key]:
             _renew(key)

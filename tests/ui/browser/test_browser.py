@@ -170,8 +170,11 @@ def test_bad_models_get_calm_answers_and_the_app_goes_on(visit: AppPage):
             with pytest.raises(ModelError) as refused:
                 read_input_dims(data)
             said = body.get_by_test_id("stAlert").filter(has_text=f"Code {refused.value.code}")
-            expect(said).to_be_visible()
+            expect(said).to_contain_text(f"This is not an ONNX model: {name}.onnx")
             visit.settle()
+        drop(visit, "[data-testid=stPopoverBody]", "notes.txt", b"just a text file\n")
+        said = body.get_by_test_id("stAlert").filter(has_text="not an ONNX model: notes.txt")
+        expect(said).to_contain_text("the name does not end in .onnx".capitalize())
     visit.settle()
     assert "teaching-resnet" in visit.command()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from graphturbo_core.errors import ModelError, ProfileError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import PROFILES_FOLDER, profile_names
 from graphturbo_core.run_request import options_of_strategy
@@ -12,7 +13,7 @@ from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_ui import store
 from graphturbo_ui.jobs import Desk
-from graphturbo_ui.top_bar import labels, options_form
+from graphturbo_ui.top_bar import labels, options_form, uploads
 from tests.ui.session.app_page import APP, PATIENCE_S, box_of
 
 QUERY = {"model": "teaching-resnet", "batch": "8", "views": "Export"}
@@ -71,6 +72,54 @@ def test_an_upload_is_labelled_by_its_file_name(answering: Desk) -> None:
     digest = store.upload_store().put("my *net*.onnx", load_sample("teaching-resnet"))
     app = opened(model=f"my *net*.onnx ({digest})")
     assert r"my \*net\*\.onnx" in app.get("popover")[1].proto.popover.label
+
+
+def test_a_box_names_uploads_by_their_files_and_the_address_by_their_digests(
+    answering: Desk,
+) -> None:
+    data = load_sample("teaching-resnet")
+    first, second = (store.upload_store().put("net.onnx", each) for each in (data, data + b"\0"))
+    label = f"net.onnx ({first})"
+    app = opened(model=label)
+    box = box_of(app, "model")
+    assert (box.value, box.options[-1]) == (label, "net.onnx")
+    assert [name for name in box.options if first in name] == []
+    box.set_value("teaching-resnet")
+    run(app)
+    assert box_of(app, "model").value == "teaching-resnet"
+    box_of(app, "model").set_value(label)
+    run(app)
+    assert (box_of(app, "model").value, bar(app)[1]) == (label, "Model net.onnx")
+    assert f"model=net.onnx+%28{first}%29" in app.code[0].value
+    assert uploads.box_names(["bert-base", label, f"net.onnx ({second})"]) == {
+        "bert-base": "bert-base",
+        label: "net.onnx",
+        f"net.onnx ({second})": "net.onnx (2)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "why"),
+    [
+        ("notes.txt", b"just text", "the name does not end in .onnx"),
+        ("notes.onnx", b"just text", "it begins with 'just text'"),
+        ("empty.onnx", b"", "the file is empty (0 bytes)"),
+        ("cut.onnx", load_sample("teaching-resnet")[:300], "300 bytes do not parse as protobuf"),
+    ],
+)
+def test_a_file_that_is_no_model_is_refused_by_name(name: str, data: bytes, why: str) -> None:
+    with pytest.raises(ModelError) as refused:
+        uploads.check_model(data, name)
+    assert refused.value.what == f"this is not an ONNX model: {name}"
+    assert refused.value.where == why
+    assert "NAME.onnx" in refused.value.change
+
+
+def test_a_file_that_is_no_profile_is_refused_by_name() -> None:
+    with pytest.raises(ProfileError, match=r"this is not a chip profile: chip\.json"):
+        uploads.check_profile(b"{}", "chip.json")
+    with pytest.raises(ProfileError, match="not a mapping of keys"):
+        uploads.check_profile(b"hello", "chip.yaml")
 
 
 def test_every_shipped_chip_has_its_facts() -> None:
