@@ -42,6 +42,7 @@ from graphturbo_core.report.verdict.at_work import (
     idle_clusters,
     share_at_work,
 )
+from graphturbo_core.report.verdict.equal_batches import strategy_run
 from graphturbo_core.report.verdict.measures import dram_bytes
 
 NO_LAYER = 0xFFFF
@@ -167,7 +168,7 @@ def result_figures(report: Report, show: Show) -> dict[str, object]:
     """A run's row beside others: strategy, seconds, samples per second, bytes, kernels, share."""
     contract = report.contract
     return {
-        "strategy": show(contract["strategy"]),
+        "strategy": show(strategy_run(report)),
         "latency_s": contract["latency_s"],
         "per_s": contract["throughput_per_s"],
         "dram_bytes": dram_bytes(report.contract),

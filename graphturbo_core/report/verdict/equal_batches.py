@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_si
 
@@ -27,6 +29,35 @@ def is_like_for_like(a: Report, b: Report) -> bool:
 def strategy_at(strategy: str, samples: int) -> str:
     """`tvm@16` of `tvm@2` and 16."""
     return f"{strategy.partition('@')[0]}@{samples}"
+
+
+def asked_batch(report: Report) -> int:
+    """The cluster batch that the strategy names; 0 where it names none."""
+    _, _, named = report.contract["strategy"].partition("@")
+    return int(named) if named else 0
+
+
+def strategy_run(report: Report) -> str:
+    """The strategy with the cluster batch that was run, where it names a larger one."""
+    strategy, own = report.contract["strategy"], cluster_batch(report)
+    return strategy_at(strategy, own) if asked_batch(report) > own else strategy
+
+
+def asked_text(runs: Mapping[str, Report]) -> str:
+    """`B is run at 16 samples per cluster: @999999 was asked`.
+
+    `runs`: reports by the names of the runs; empty where each is run as it is named.
+    """
+    cut = {name: each for name, each in runs.items() if asked_batch(each) > cluster_batch(each)}
+    if not cut:
+        return ""
+    pairs = {(cluster_batch(each), asked_batch(each)) for each in cut.values()}
+    if len(pairs) > 1:
+        return "; ".join(asked_text({name: each}) for name, each in cut.items())
+    ((own, asked),) = pairs
+    verb = "is" if len(cut) == 1 else "are"
+    counted = f"{own:,} sample{'' if own == 1 else 's'}"
+    return f"{' and '.join(cut)} {verb} run at {counted} per cluster: @{asked} was asked"
 
 
 def equal_text(a: Report, b: Report, equal: Report | str | None) -> str:

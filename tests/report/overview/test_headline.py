@@ -8,6 +8,7 @@ import pytest
 
 from graphturbo_core.report.overview.headline import beside_text, headline, percent, times
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.equal_batches import strategy_run
 from graphturbo_core.report.verdict.verdict import COMPARED
 from tests.report.overview.made import CONTRACT, made_report
 from tests.report.overview.reports import report_of
@@ -67,6 +68,30 @@ def test_ops_of_unknown_types_are_counted_beside_the_sentence() -> None:
     one = run(140, 600, 0.2, notes=notes[:1], **same)
     assert "1 of 4 ops is of a type unknown here: it runs whole" in beside_text(a, one, None)
     assert "unknown" not in beside_text(a, run(140, 600, 0.2, notes=["g1: x"], **same), None)
+
+
+def test_a_cluster_batch_that_is_larger_than_the_run_s_is_said() -> None:
+    same: dict[str, Any] = {
+        **dict.fromkeys(COMPARED, 16),
+        "options": {},
+        "plan_sha256": "",
+        "edits": None,
+        "notes": [],
+    }
+    a, b = fine(**same), run(140, 600, 0.2, **same)
+    a.contract["strategy"], b.contract["strategy"] = "tvm@16", "graphturbo:gb@999999"
+    said = "run at 16 samples per cluster"
+    assert beside_text(a, b, None) == f"B is {said}: @999999 was asked"
+    assert [strategy_run(each) for each in (a, b)] == ["tvm@16", "graphturbo:gb@16"]
+    a.contract["strategy"] = "tvm@999999"
+    assert beside_text(a, b, None) == f"A and B are {said}: @999999 was asked"
+    a.contract["strategy"] = "tvm@32"
+    assert beside_text(a, b, None) == (
+        f"A is {said}: @32 was asked; B is {said}: @999999 was asked"
+    )
+    a.contract["strategy"] = b.contract["strategy"] = "tvm"
+    assert beside_text(a, b, None) == ""
+    assert strategy_run(a) == "tvm"
 
 
 def test_the_same_speed_is_as_fast() -> None:
