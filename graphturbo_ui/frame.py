@@ -55,11 +55,16 @@ def begin(pages: Sequence[StreamlitPage]) -> bool:
 
 
 def _show_notes(notes: Sequence[str]) -> None:
-    """What the link named and could not be had, in one box."""
+    """What the link named and could not be had, in one box over the page until it is closed."""
     texts = [safe_text(note, Sink.MARKDOWN, 1000) for note in notes]
     lines = texts if len(texts) < LISTED else [NOT_HAD, "", *(f"- {text}" for text in texts)]
     if lines:
-        st.info("\n".join(lines), icon=":material/link:")
+        with st.container(key="link_notes"):
+            st.info("\n".join(lines), icon=":material/link:")
+            st.button(
+                "Close", key="close_notes", on_click=state.dismiss_notes, icon=":material/close:",
+                help="The address is without these parts from then on.",
+            )  # fmt: skip
 
 
 def framed(page: Callable[[Choices], None], keeps_points: bool = False) -> Callable[[], None]:
@@ -168,7 +173,7 @@ def _show_cancelled(runs: Runs) -> None:
         )  # fmt: skip
         if any(run.request.verify for run in runs.values()):
             st.button(
-                "Go on without the replay", key="no_replay", on_click=state.ask_for_replay,
+                "Go on without the replay", key="no_replay", on_click=run_state.ask_for_replay,
                 args=(False,),
             )  # fmt: skip
 

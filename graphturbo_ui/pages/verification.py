@@ -12,7 +12,7 @@ from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.replays.cards import cards_html, explained_html, head_html
 from graphturbo_ui.replays.found import replay_of
-from graphturbo_ui.session import state
+from graphturbo_ui.session import run_state, state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
@@ -61,7 +61,7 @@ def show(choices: Choices) -> None:
 def _offer() -> None:
     """A button that has both runs replayed."""
     st.button(
-        "Verify A and B", on_click=state.ask_for_replay, args=(True,),
+        "Verify A and B", on_click=run_state.ask_for_replay, args=(True,),
         icon=":material/verified:", help="Replays both on this server: seconds to two minutes.",
     )  # fmt: skip
 

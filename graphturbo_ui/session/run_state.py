@@ -27,6 +27,11 @@ EQUAL_PLACES = ("headline", "pair")
 """Sentences of Compare that give a ratio at equal cluster batches."""
 
 
+def ask_for_replay(is_wanted: bool) -> None:
+    """Set the switch that has A and B replayed; before it is drawn, so from a callback."""
+    st.session_state["verify"] = is_wanted
+
+
 def visitor() -> Visitor:
     """Who this session is for the desk: it ends runs that no session waits for."""
     found: Visitor = st.session_state.setdefault("visitor", Visitor())

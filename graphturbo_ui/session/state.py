@@ -136,11 +136,6 @@ def draw_again() -> NoReturn:
     st.rerun()
 
 
-def ask_for_replay(is_wanted: bool) -> None:
-    """Set the switch that has A and B replayed; before it is drawn, so from a callback."""
-    st.session_state["verify"] = is_wanted
-
-
 def _instead(fault: str, default: object) -> str:
     return f"{fault} The page shows {default} instead."
 
@@ -170,6 +165,12 @@ def _read_windows(text: str) -> list[list[int]] | None:
     if not WINDOW.fullmatch(text):
         return None
     return [[int(end) for end in part.split("-")] for part in text.split(",")]
+
+
+def dismiss_notes() -> None:
+    """Say none of them again, also when the address is opened once more."""
+    st.session_state["notes"] = ()
+    st.query_params.pop("version", None)  # what is wrong in the others is taken out at the start
 
 
 def mark(selected: Selection | None, windows: Sequence[Sequence[float]] | None) -> None:

@@ -141,6 +141,22 @@ def test_a_link_that_names_nothing_is_answered_calmly(visit: AppPage):
     assert "resnet50-slim --profile stcp920 --strategies tvm@16,graphturbo@16" in visit.command()
 
 
+def test_notes_on_a_link_are_closed_for_good_and_move_nothing(visit: AppPage):
+    """Faults of all kinds; an older version alone stays in an address that is opened."""
+    visit.open("?model=nope&chip=none&b=foo&views=bar&version=0.0.1")
+    notes, page = visit.page.locator(".st-key-link_notes"), visit.page
+    expect(notes).to_contain_text("“bar” is not a view")
+    picture = page.locator(".overview").first
+    before = picture.bounding_box()
+    notes.get_by_role("button", name="Close").click()
+    expect(notes).to_have_count(0)
+    visit.settle()
+    assert picture.bounding_box() == before
+    visit.open(f"?{page.url.partition('?')[2]}")
+    expect(notes).to_have_count(0)
+    assert picture.bounding_box() == before
+
+
 def test_an_uploaded_model_is_shown_with_its_names_as_text(visit: AppPage):
     visit.open(SMALL)
     upload_model(visit, "my <net>.onnx", nasty_model())
