@@ -78,12 +78,15 @@ def _part(known: _Known, group: GroupRow, layers: Sequence[int]) -> dict[str, ob
     axis = group["split_axis"]
     row = known.rows.get(("sub-graph", group["index"]), {}).get(axis)
     shape = known.shapes.get(layers[-1], []) if layers else []
+    names = known.axis_names.of_result(len(shape), group["index"])
+    cuts = known.axis_names.cuts(group, group["index"])
     return {
         "name": known.show(group["name"]),
         "axis": axis,
         "along": known.axis_names.along(group, group["index"]),
         "shape": shape,
-        "axis_names": known.axis_names.of_result(len(shape), group["index"]),
+        "axis_names": names,
+        "final_cuts": [[names.index(name), parts] for name, parts in cuts if name in names],
         "pieces": row["pieces"] if row and row["pieces"] else 1,
         "final_pieces": group["pieces"],
         "whole_bytes": group["peak_bytes"],

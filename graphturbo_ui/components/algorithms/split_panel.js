@@ -2,8 +2,8 @@
 
 import { shorterNames } from "../group_names.js";
 import { hueFill, hueInk, hueText } from "../overview/draw.js";
-import { countText, sizeText } from "../overview/words.js";
-import { cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "./splits.js";
+import { countText, piecesTexts, sizeText } from "../overview/words.js";
+import { forcedBy, gridOf, rectangleOf, shownLayers, sizeTicks, slicesOf, windowAround } from "./splits.js";
 
 const BANDS = 9; // sub-graphs at once
 const LAYERS = 14; // layers at once
@@ -89,11 +89,13 @@ function hueOf(run, part) {
 /** Pixels per element across and down, one scale for all that share an axis. */
 function rectangleScale(parts, width) {
   const rects = parts.map(rectangleOf);
-  const across = width / Math.max(1, ...rects.map((rect) => rect.across.size));
-  const down = new Map();
-  for (const { down: { axis, size } } of rects) down.set(axis, Math.max(down.get(axis) ?? 1, size));
+  const [across, down] = [new Map(), new Map()];
+  for (const rect of rects) {
+    across.set(rect.across.axis, Math.max(across.get(rect.across.axis) ?? 1, rect.across.size));
+    down.set(rect.down.axis, Math.max(down.get(rect.down.axis) ?? 1, rect.down.size));
+  }
   return (rect) => ({
-    width: Math.max(6, rect.across.size * across),
+    width: Math.max(6, (rect.across.size / across.get(rect.across.axis)) * width),
     height: rect.down.axis ? Math.max(14, (rect.down.size / down.get(rect.down.axis)) * TALLEST) : 14,
   });
 }
@@ -113,7 +115,14 @@ function drawLabel(pen, scene, run, part, y, height) {
   if (!full.startsWith(title)) {
     pen.text(pen.width(name, 14, 650) + 7, middle - 3, pen.fit([title], LABELS - 20 - pen.width(name, 14, 650), 13), { size: 13 });
   }
-  pen.text(0, middle + 13, piecesText(scene, run, part), { size: 12.5 });
+  pen.text(0, middle + 13, pen.fit(pieceTexts(scene, run, part), LABELS - 8, 12.5), { size: 12.5 });
+}
+
+/** From the longest to the shortest. */
+function pieceTexts(scene, run, part) {
+  const cuts = (part.final_cuts ?? []).map(([axis, parts]) => [part.axis_names[axis], parts]);
+  if (cuts.length > 1) return piecesTexts({ pieces: part.final_pieces, cuts }, run.samples, scene.noun);
+  return [piecesText(scene, run, part)];
 }
 
 function piecesText(scene, run, part) {
@@ -124,24 +133,23 @@ function piecesText(scene, run, part) {
   return countText(part.final_pieces, "piece");
 }
 
-/** Images across, rows down, to scale, cut where the pieces meet. */
+/** Images across, rows down, to scale, cut where the pieces meet, also where later rules cut further. */
 function drawRectangle(pen, scene, run, part, { x, y, sizes }) {
   const rect = rectangleOf(part);
+  const grid = gridOf(part);
   const { width, height } = sizes(rect);
   const hue = hueOf(run, part);
   const top = y + (bandHeight(part, sizes) - height) / 2;
-  const length = rect.across.isCut ? width : height;
-  const pieces = Math.min(part.pieces, Math.max(1, Math.floor(length / 3)));
-  const cut = rect.across.isCut || rect.down.isCut;
-  const size = rect.across.isCut ? rect.across.size : rect.down.size;
-  const cuts = cut ? cutsOf(pieces === part.pieces ? size : pieces, pieces) : [[0, 1]];
-  const isNumbered = part.pieces > 1 && pieces === part.pieces && (rect.across.isCut ? width / pieces >= 17 && height >= 13 : height / pieces >= 15);
-  cuts.forEach(([from, to], n) => {
-    const gap = cuts.length > 1 ? Math.min(2, length / pieces / 2) : 0;
-    const box = rect.across.isCut
-      ? [x + from * width, top, (to - from) * width - gap, height]
-      : [x, top + from * height, width, (to - from) * height - gap];
-    pen.rect(...box, hueFill(hue, HUES), { rx: pieces > 20 ? 0 : 2 });
+  const across = slicesOf(width, rect.across.size, grid.across);
+  const down = slicesOf(height, rect.down.size, grid.down);
+  const boxes = down.cuts.flatMap(([y0, y1]) => across.cuts.map(([x0, x1]) => (
+    [x + x0 * width, top + y0 * height, (x1 - x0) * width - across.gap, (y1 - y0) * height - down.gap])));
+  const isOneAxis = grid.across === 1 || grid.down === 1;
+  const hasRoom = grid.across > 1 ? width / grid.across >= 17 && height >= 13 : height / grid.down >= 15;
+  const isNumbered = boxes.length > 1 && isOneAxis && across.isEvery && down.isEvery && hasRoom;
+  boxes.forEach((box, n) => {
+    const node = pen.rect(...box, hueFill(hue, HUES), { rx: boxes.length > 20 ? 0 : 2 });
+    node.dataset.piece = n;
     if (isNumbered) {
       pen.text(box[0] + box[2] / 2, box[1] + box[3] / 2 + 4, String(n + 1), { size: 12, weight: 600, anchor: "middle", fill: hueInk(hue, HUES) });
     }
@@ -207,7 +215,8 @@ function drawHeads(pen, scene, parts, x, range) {
     return size > 1 ? part.axis_names[axis] : "";
   };
   const down = [...new Set(parts.map(named).filter(Boolean))];
-  const words = [`${scene.noun}s`, ...(down.length > 1 ? ["split axis"] : down)];
+  const across = [...new Set(parts.map((part) => part.axis_names[rectangleOf(part).across.axis] ?? `${scene.noun}s`))];
+  const words = [across, down].flatMap((names) => (names.length > 1 ? ["split axis"] : names));
   pen.text(0, TOP - 17, pen.fit([`Sub-graphs${range}`], LABELS - 6));
   pen.text(x.rects, TOP - 17, `Result: ${words.join(" × ")}`);
 }

@@ -1,13 +1,38 @@
 // Algorithm 1 as numbers: cuts of a rectangle, the layer that needs most pieces.
 
-/** The two axes of a sub-graph's rectangle: samples across, and down the split axis or the rows. */
-export function rectangleOf({ shape, axis }) {
+/**
+ * The two axes of a sub-graph's rectangle. Down: the split axis, else one that later rules cut, else the
+ * rows. Across: samples, unless they are whole and a second axis is cut, as rows and columns are.
+ * `final_cuts`: [axis, parts] of all axes that are cut in the end.
+ */
+export function rectangleOf({ shape, axis, final_cuts: cuts = [] }) {
   const last = shape.length - 1;
-  const down = axis > 0 ? axis : last >= 3 ? 2 : last === 2 ? 1 : 0;
+  const later = cuts.map(([own]) => own).filter((own) => own > 0 && own !== axis);
+  const down = axis > 0 ? axis : later[0] ?? (last >= 3 ? 2 : last === 2 ? 1 : 0);
+  const hasSamples = axis === 0 || cuts.some(([own]) => own === 0);
+  const across = hasSamples ? 0 : later.find((own) => own !== down) ?? 0;
   return {
-    across: { axis: 0, size: shape[0] ?? 1, isCut: axis === 0 },
+    across: { axis: across, size: shape[across] ?? 1, isCut: axis === across },
     down: { axis: down, size: down > 0 ? shape[down] : 1, isCut: axis > 0 && axis === down },
   };
+}
+
+/** Parts across and down a rectangle: by Algorithm 1 along its axis, by later rules along the other. */
+export function gridOf(part) {
+  const parts = new Map(part.final_cuts ?? []);
+  if (part.axis >= 0) parts.set(part.axis, part.pieces);
+  const { across, down } = rectangleOf(part);
+  return { across: parts.get(across.axis) ?? 1, down: down.axis > 0 ? parts.get(down.axis) ?? 1 : 1 };
+}
+
+/**
+ * Slices of a length in pixels: {cuts: [from, to] as shares, gap, isEvery}; fewer than there are parts
+ * where a part has less than three pixels.
+ */
+export function slicesOf(length, size, parts) {
+  const count = Math.min(parts, Math.max(1, Math.floor(length / 3)));
+  const cuts = cutsOf(count === parts ? Math.max(size, count) : count, count);
+  return { cuts, gap: count > 1 ? Math.min(2, length / count / 2) : 0, isEvery: count === parts };
 }
 
 /** Pieces of a length: [from, to] as shares, whole elements, the first ones longer by one. */

@@ -22,7 +22,7 @@ from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.run_rows import decision_rows, piece_counts
-from tests.report.overview.reports import report_of
+from tests.report.overview.reports import report_of, split
 from tests.ui.unpacking import unpack
 
 COARSE = "graphturbo@16"
@@ -41,6 +41,15 @@ def picture(make: Any, report: Report, *more: Any) -> dict[str, Any]:
     found = make(report, *more, str)
     assert found is not None
     return found
+
+
+def test_all_axes_that_are_cut_in_the_end_are_named_with_their_parts() -> None:
+    (part,) = picture(split_picture, split(), [0])["parts"]
+    assert (part["axis"], part["final_cuts"]) == (2, [[2, 2], [3, 2]])
+    report = report_of(COARSE)
+    for part in picture(split_picture, report, [0] * len(report.tables["groups"]))["parts"]:
+        pieces = part["final_pieces"]
+        assert part["final_cuts"] == ([[part["axis"], pieces]] if pieces > 1 else [])
 
 
 def test_pieces_and_bytes_are_those_of_the_table() -> None:

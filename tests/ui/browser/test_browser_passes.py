@@ -151,6 +151,23 @@ def test_pieces_are_drawn_to_scale(opened) -> None:
     assert "4 along images" in found.facts
 
 
+def test_axes_that_later_rules_cut_are_slices_too(opened) -> None:
+    found = opened(DEFAULT)
+    found.tab("split")
+    bands = """return [...root.querySelectorAll('svg .band')].map(
+      (band) => band.querySelectorAll('[data-piece]').length);"""
+    before = found.run(bands)
+    parts = found.run("return view.scene.runs[1].split.parts")
+    assert before == [part["pieces"] for part in parts]
+    found.run("""const [, part] = view.scene.runs[1].split.parts;
+      Object.assign(part, { final_pieces: 16, final_cuts: [[0, 8], [2, 2]] });
+      view.go(0); view.go(1);""")
+    assert found.run(bands) == [4, 16, *before[2:]]
+    texts = [text["text"] for text in found.run(TEXTS)]
+    assert [text for text in texts if "later" in text] == []
+    assert {"8 × 2 pieces (images × rows)", "8 × 2 pieces"} & set(texts)
+
+
 def test_a_click_on_a_sub_graph_selects_it_in_all_views(opened) -> None:
     found = opened(DEFAULT)
     found.tab("split")

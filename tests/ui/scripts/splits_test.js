@@ -1,6 +1,6 @@
 // Panel 1 as numbers: cuts, the layer that forces the count, what is in sight.
 
-import { cutsOf, forcedBy, rectangleOf, shownLayers, sizeTicks, windowAround } from "../../../graphturbo_ui/components/algorithms/splits.js";
+import { cutsOf, forcedBy, gridOf, rectangleOf, shownLayers, sizeTicks, slicesOf, windowAround } from "../../../graphturbo_ui/components/algorithms/splits.js";
 import { equal, holds, near, outcomes } from "./check.js";
 
 const layer = (number, pieces, whole_bytes) => ({ layer: number, pieces, whole_bytes });
@@ -21,6 +21,29 @@ export default function () {
       equal([cuts[0][0], cuts.at(-1)[1]], [0, 1]);
       holds(cuts.every(([from, to], n) => to > from && (n === 0 || from === cuts[n - 1][1])), JSON.stringify(cuts));
       near(cuts.map(([from, to]) => (to - from) * 7), [2, 3, 2]);
+    },
+    "an axis that later rules cut is across or down, with its parts": () => {
+      const both = { shape: [16, 64, 56, 55], axis: 0, pieces: 4, final_cuts: [[0, 4], [3, 2]] };
+      equal(rectangleOf(both).down, { axis: 3, size: 55, isCut: false });
+      equal(gridOf(both), { across: 4, down: 2 });
+      const rows = { shape: [16, 64, 56, 55], axis: 2, pieces: 7, final_cuts: [[2, 7], [0, 16]] };
+      equal(gridOf(rows), { across: 16, down: 7 });
+      // Rows and columns, where samples are whole.
+      const plane = { shape: [1, 64, 56, 55], axis: 2, pieces: 2, final_cuts: [[2, 2], [3, 4]] };
+      equal(rectangleOf(plane), { across: { axis: 3, size: 55, isCut: false }, down: { axis: 2, size: 56, isCut: true } });
+      equal(gridOf(plane), { across: 4, down: 2 });
+      // Along its own axis the count of Algorithm 1 counts, and an axis that is not drawn is no slice.
+      equal(gridOf({ ...both, final_cuts: [[0, 8]] }), { across: 4, down: 1 });
+      equal(gridOf({ shape: [8, 128], axis: -1, pieces: 1, final_cuts: [] }), { across: 1, down: 1 });
+      equal(gridOf({ shape: [8], axis: 0, pieces: 2, final_cuts: [[0, 2]] }), { across: 2, down: 1 });
+    },
+    "slices lie between elements, and fewer are drawn where they have no room": () => {
+      const { cuts, gap, isEvery } = slicesOf(40, 8, 4);
+      equal([cuts.length, gap, isEvery], [4, 2, true]);
+      near(cuts.flat(), [0, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1]);
+      const narrow = slicesOf(12, 100, 50);
+      equal([narrow.cuts.length, narrow.gap, narrow.isEvery], [4, 1.5, false]);
+      equal(slicesOf(40, 8, 1), { cuts: [[0, 1]], gap: 0, isEvery: true });
     },
     "the layer that needs as many pieces alone forces the count, the largest first": () => {
       const layers = [layer(4, 2, 10), layer(5, 8, 50), layer(6, 8, 55), layer(7, 0, 1)];
