@@ -26,16 +26,18 @@ Changed = Sequence[tuple[BindingChange, Run]]
 """Changes of the chip with B's run on each: the last on its way or done, the others done."""
 
 
-def changed_runs(choices: Choices, drawn: Runs) -> Changed:
+def changed_runs(choices: Choices, drawn: Runs, *, is_whole: bool = True) -> Changed:
     """The changes tried so far: the next is tried where those before it do not help.
 
-    They begin once B is there, and nobody waits for them any more once B is another.
+    They begin once B is there, and nobody waits for them any more once B is another. Where B was
+    refused they are A's. `is_whole`: no run is on its way.
     """
-    run = drawn.get("B")
+    name = _name_of(drawn)
     found: list[tuple[BindingChange, Run]] = []
-    if run is not None and not choices.sides["b"].plan and _is_short(run):
+    if name and (name == "B" or is_whole) and not why_not(choices, drawn):
+        run = drawn[name]
         for change in binding_changes(run.report):
-            changed = _run_with(change, choices, run)
+            changed = _run_with(change, choices, name, run)
             found += [(change, changed)] if changed is not None else []
             if changed is not None and not _is_next_tried(change, changed, run):
                 break
@@ -44,9 +46,29 @@ def changed_runs(choices: Choices, drawn: Runs) -> Changed:
     return tuple(found)
 
 
-def _run_with(change: BindingChange, choices: Choices, run: Run) -> Run | None:
-    """B on the changed chip; None where there can be no such chip."""
-    asked, source = choices.request("b"), choices.source
+def _name_of(drawn: Runs) -> str:
+    """B; A where it is alone; empty where no run is drawn."""
+    return "B" if "B" in drawn else next(iter(drawn), "")
+
+
+def why_not(choices: Choices, drawn: Runs) -> str:
+    """Why the run is not computed on changed chips; empty where it is, or where there is none."""
+    name = _name_of(drawn)
+    if not name:
+        return ""
+    run, what = drawn[name], "what helps is not computed for"
+    if choices.sides[name.lower()].plan:
+        return f"{what} a run from a plan"
+    if STRATEGIES[parse_strategy(run.request.strategy).name].is_search:
+        return f"{what} a search, which would search again"
+    if run.report.contract["instructions"] > LONGEST:
+        return f"{what} more than {LONGEST:,} instructions"
+    return ""
+
+
+def _run_with(change: BindingChange, choices: Choices, name: str, run: Run) -> Run | None:
+    """The run on the changed chip; None where there can be no such chip."""
+    asked, source = choices.request(name.lower()), choices.source
     try:
         profile = shared_desk().view(
             f"profile with {change.key} {change.factor}",
@@ -68,15 +90,15 @@ def _is_next_tried(change: BindingChange, changed: Run, run: Run) -> bool:
     return is_refused or not tried(change, run.report, changed.report).helps
 
 
-def change_text(changed: Changed, drawn: Runs) -> str:
+def change_text(changed: Changed, drawn: Runs, why_none: str = "") -> str:
     """`B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`; of A where it is alone.
 
-    Before a run on a changed chip is done, and where there is none, only what binds the run.
+    Before a run on a changed chip is done only what binds the run. `why_none`: as `why_not` says.
 
     Raises:
         WorkerError: it met a bug.
     """
-    name = "B" if "B" in drawn else next(iter(drawn), "")
+    name = _name_of(drawn)
     if not name:
         return ""
     report = drawn[name].report
@@ -85,10 +107,12 @@ def change_text(changed: Changed, drawn: Runs) -> str:
         for change, run in changed
         if run.is_done and run.refusal is None
     ]
-    return helps_text(name, report, known)
+    return helps_text(name, report, known, why_none or _all_refused(changed))
 
 
-def _is_short(run: Run) -> bool:
-    """Whether the run is computed once more within seconds: a search would search again."""
-    is_search = STRATEGIES[parse_strategy(run.request.strategy).name].is_search
-    return not is_search and run.report.contract["instructions"] <= LONGEST
+def _all_refused(changed: Changed) -> str:
+    """That no changed chip runs it, where all that were tried refuse it."""
+    refused = [change.words for change, run in changed if run.is_done and run.refusal is not None]
+    if not refused or len(refused) < len(changed) or changed[-1][1].is_cancelled:
+        return ""
+    return f"the chip with {' or with '.join(refused)} cannot run it"

@@ -8,7 +8,7 @@ from graphturbo_core.report.verdict.equal_batches import cluster_batch
 from graphturbo_ui import frame
 from graphturbo_ui.beside.equal_run import equal_run
 from graphturbo_ui.beside.searched_run import NAME, is_searched, searched_row, searched_run
-from graphturbo_ui.beside.what_helps import Changed, change_text, changed_runs
+from graphturbo_ui.beside.what_helps import Changed, change_text, changed_runs, why_not
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.session.choices import Choices
@@ -31,11 +31,13 @@ def show(choices: Choices) -> None:
         place = frame.wait_for_first(runs)
         words.empty()
     drawn, pending = frame.outcome(runs)
-    beside, changed = equal_run(choices, drawn), changed_runs(choices, drawn)
+    beside = equal_run(choices, drawn)
+    changed = changed_runs(choices, drawn, is_whole=not pending)
     searched = searched_run(choices, pending)
     can_search = not pending and not is_searched(choices)
-    others = Others(beside, change_text(changed, drawn), searched_row(searched), can_search)
-    awaited = {**_awaited(beside, drawn), **_awaited_change(changed)}
+    helps = change_text(changed, drawn, why_not(choices, drawn))
+    others = Others(beside, helps, searched_row(searched), can_search)
+    awaited = {**_awaited(beside, drawn), **_awaited_change(changed, drawn)}
     awaited |= {NAME: searched} if searched is not None and not searched.is_done else {}
     if drawn:
         state.keep_drawn(choices.widgets())
@@ -76,6 +78,7 @@ def _awaited(beside: Run | str | None, drawn: Runs) -> Runs:
     return {f"A at {cluster_batch(drawn['B'].report)}": beside}
 
 
-def _awaited_change(changed: Changed) -> Runs:
+def _awaited_change(changed: Changed, drawn: Runs) -> Runs:
     """The run on a changed chip, where the page is drawn without it."""
-    return {f"B with {change.words}": run for change, run in changed if not run.is_done}
+    name = "B" if "B" in drawn else "A"
+    return {f"{name} with {change.words}": run for change, run in changed if not run.is_done}

@@ -22,8 +22,14 @@ NUMBERS: dict[str, tuple[str, Fraction, str]] = {
     "gb": ("cluster.gb_bandwidth_bytes_per_s", MORE, "25 % more GB bandwidth"),
     "lb": ("core.lb_bandwidth_bytes_per_s", MORE, "25 % more LB bandwidth"),
     "launch": ("kernel.launch_cycles", LESS, "20 % fewer launch cycles"),
+    "barrier": ("kernel.barrier_cycles", LESS, "20 % fewer barrier cycles"),
+    "latency": ("cluster.dram_latency_cycles", LESS, "20 % less DRAM latency"),
+    "link": ("core.link_bandwidth_bytes_per_s", MORE, "25 % more core link bandwidth"),
 }
-"""The number that a resource of the critical path depends on, its change, and that in words."""
+"""The number that a resource of the critical path depends on, its change, and that in words.
+
+Move engines have none: their speed is that of the ports and links at their ends.
+"""
 BOUND: Mapping[str, tuple[str, str]] = {
     "matrix": ("matrix-bound", "the matrix engines"),
     "vector": ("vector-bound", "the vector engines"),
@@ -114,8 +120,10 @@ def binding_changes(report: Report) -> tuple[BindingChange, ...]:
     return tuple(found[:MOST_TRIES])
 
 
-def helps_text(name: str, report: Report, found: Sequence[Tried] = ()) -> str:
+def helps_text(name: str, report: Report, found: Sequence[Tried] = (), why_not: str = "") -> str:
     """What binds a run, and the effect of the changes that were tried.
+
+    `why_not`: said where none was tried; else it is said of a resource without a number.
 
     `B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`; without a change only what
     binds it. Where more of that does not help: `DRAM takes 45 % of B's critical path, but …`.
@@ -125,12 +133,14 @@ def helps_text(name: str, report: Report, found: Sequence[Tried] = ()) -> str:
     is_in_vain = any(each.change.key == own and not each.helps for each in found)
     useless = _useless([each.change.words for each in found if not each.helps])
     gains = [_gain(each, name if is_in_vain else "it") for each in found if each.helps]
-    effects = "; ".join(part for part in (useless, *gains) if part)
+    effects = "; ".join(part for part in (useless, *gains) if part) or why_not
     if is_in_vain:
         words, share = BOUND[resource][1], format_percent(_share(report, resource))
         subject = f"{words[:1].upper()}{words[1:]} {_verb('take', words)} {share}"
         return f"{subject} of {name}'s critical path, but {effects}"
     bound = f"{name} is {BOUND[resource][0]}"
+    if not effects and own not in {row["key"] for row in report.tables["chip"]}:
+        effects = f"no number of this chip speeds up {BOUND[resource][1]} alone"
     return f"{bound}: {effects}" if effects else bound
 
 

@@ -46,11 +46,19 @@ def test_each_resource_has_a_number_of_the_chip(resource: str) -> None:
     assert change.key in {row["key"] for row in report_of("tvm@2").tables["chip"]}
 
 
-@pytest.mark.parametrize("resource", ["latency", "barrier", "link", "move"])
-def test_a_resource_without_a_number_has_no_change_and_a_name(resource: str) -> None:
-    report = bound_by(resource)
+def test_a_resource_without_a_number_has_no_change_a_name_and_the_reason() -> None:
+    report = bound_by("move")
+    assert {*BOUND} - {*NUMBERS} == {"move"}
     assert binding_changes(report) == ()
-    assert helps_text("B", report) == f"B is {BOUND[resource][0]}"
+    why_not = "no number of this chip speeds up the move engines alone"
+    assert helps_text("B", report) == f"B is bound by move engines: {why_not}"
+    # What it was not tried for comes first.
+    plan = "what helps is not computed for a run from a plan"
+    assert helps_text("B", report, (), plan) == f"B is bound by move engines: {plan}"
+    rows = tuple(row for row in report.tables["chip"] if row["key"] != DRAM)
+    report = with_path({"dram": 1.0})
+    report = replace(report, tables={**report.tables, "chip": rows})
+    assert helps_text("A", report).endswith("no number of this chip speeds up DRAM alone")
 
 
 def test_every_resource_of_the_critical_path_has_a_name() -> None:
@@ -58,7 +66,7 @@ def test_every_resource_of_the_critical_path_has_a_name() -> None:
 
 
 def test_three_changes_are_tried_in_the_order_of_the_path_those_of_a_tenth_or_more() -> None:
-    path = {"latency": 0.3, "dram": 0.25, "gb": 0.1, "matrix": 0.15, "vector": 0.1, "lb": 0.1}
+    path = {"move": 0.3, "dram": 0.25, "gb": 0.1, "matrix": 0.15, "vector": 0.1, "lb": 0.1}
     keys = [change.key for change in binding_changes(with_path(path))]
     assert keys == [NUMBERS[name][0] for name in ("dram", "matrix", "gb")]
     few = {"dram": 0.86, "matrix": 0.099, "gb": 0.041}

@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.overview.headline import beside_text
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.binding_change import helps_text
 from graphturbo_ui.figures.canvases import overview_bytes
 from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.page_file import document, sections
@@ -73,7 +74,9 @@ def test_it_holds_what_the_canvases_draw() -> None:
 def test_it_begins_with_the_first_screen() -> None:
     text = page_html(*fine_and_coarse(), origin=ORIGIN)
     assert text.index('<template shadowrootmode="open">') < text.index("<header>")
-    said = {"beside": beside_text(*fine_and_coarse(), None), "helps": "B is matrix-bound"}
+    helps = helps_text("B", fine_and_coarse()[1])
+    assert helps.startswith("B is matrix-bound")
+    said = {"beside": beside_text(*fine_and_coarse(), None), "helps": helps}
     drawn = data_of(text, "overview")[:-8]
     assert drawn == overview_bytes(*fine_and_coarse(), said=said, views=("Every core",))
     assert text.count('<section data-view="Every core">\n<h2>Every core</h2>') == 1

@@ -14,7 +14,7 @@ from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.binding_change import NUMBERS
 from graphturbo_ui.beside import what_helps
-from graphturbo_ui.beside.what_helps import LONGEST, change_text, changed_runs
+from graphturbo_ui.beside.what_helps import LONGEST, change_text, changed_runs, why_not
 from graphturbo_ui.jobs import Run, Visitor
 from graphturbo_ui.runs import CANCELLED, Source
 from graphturbo_ui.session.choices import Choices
@@ -85,7 +85,8 @@ def said(
     )
     changed = changed_runs(cast(Choices, choices), {"B": b})
     assert desk.left == (not changed)
-    return [change.words for change, _ in changed], change_text(changed, {"B": b})
+    reason = why_not(cast(Choices, choices), {"B": b})
+    return [change.words for change, _ in changed], change_text(changed, {"B": b}, reason)
 
 
 COLUMNS, BANDWIDTH, LANES = (
@@ -114,6 +115,11 @@ IN_VAIN = "The matrix engines take 50 % of B's critical path, but"
             f"{IN_VAIN} neither {COLUMNS} nor {BANDWIDTH} nor {LANES} helps",
         ),
         ((STOPPED,), [COLUMNS], BOUND),
+        (
+            (REFUSED, REFUSED, REFUSED),
+            [COLUMNS, BANDWIDTH, LANES],
+            f"{BOUND}: the chip with {COLUMNS} or with {BANDWIDTH} or with {LANES} cannot run it",
+        ),
         ((REFUSED, 110.0), [COLUMNS, BANDWIDTH], f"{BOUND}: {BANDWIDTH} makes it 1.1× as fast"),
     ],
 )
@@ -127,16 +133,36 @@ def test_the_next_change_is_tried_where_those_before_it_do_not_help(
 
 
 @pytest.mark.parametrize(
-    "given", [{"plan": "a plan"}, {"instructions": LONGEST + 1}, {"strategy": "best"}]
+    ("given", "what"),
+    [
+        ({"plan": "a plan"}, "a run from a plan"),
+        ({"instructions": LONGEST + 1}, "more than 400,000 instructions"),
+        ({"strategy": "best"}, "a search, which would search again"),
+    ],
 )
-def test_a_run_that_is_not_computed_again_has_its_binding_resource(
-    given: dict[str, str | int], monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_is_not_computed_again_has_its_binding_resource_and_the_reason(
+    given: dict[str, str | int], what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert said((), monkeypatch, **given) == ([], "B is matrix-bound")  # type: ignore[arg-type]
+    text = f"{BOUND}: what helps is not computed for {what}"
+    assert said((), monkeypatch, **given) == ([], text)  # type: ignore[arg-type]
 
 
-def test_a_alone_has_its_binding_resource() -> None:
+def test_a_alone_is_computed_on_changed_chips_once_b_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     a = Run("a", ASKED)
     a.answer.set_result(report_at(100.0))
+    desk = FewRuns((110.0,))
+    monkeypatch.setattr(what_helps, "shared_desk", lambda: desk)
+    monkeypatch.setattr(what_helps.run_state, "changed_chip", Visitor)
+    asked: list[str] = []
+    choices = cast(Choices, SimpleNamespace(
+        sides={"a": SimpleNamespace(plan="")}, source=Source.of(b"model", None),
+        request=lambda key: (asked.append(key), ASKED)[1],
+    ))  # fmt: skip
+    assert changed_runs(choices, {"A": a}, is_whole=False) == ()
+    changed = changed_runs(choices, {"A": a})
+    assert asked == ["a"]
+    assert change_text(changed, {"A": a}) == (f"A is matrix-bound: {COLUMNS} make it 1.1× as fast")
     assert change_text((), {"A": a}) == "A is matrix-bound"
     assert change_text((), {}) == ""
