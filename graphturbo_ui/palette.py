@@ -7,8 +7,11 @@ and tritanopia (Machado et al. 2009). It is 0.089; our choice. Causes of bytes t
 that no engine has, and `PLUM`, so that an engine and a cause never have one colour.
 Waits take from `MUTED_WAITS`, six colours that nothing else on their page has, most of them greens
 and purples, as `MUTED` has neither. The least distance between two is 0.096 in the same four
-visions. In normal vision each is at least 0.066 from every other colour on a light ground, and
-0.039 on a dark one, where all are mixed with white.
+visions. In normal vision each is at least 0.066 from every other colour on a light ground.
+On a dark ground each of these has a colour of its own (`LIT`), lighter and of nearly the same tint:
+mixed with white they would be as little as 0.033 apart. They were found by the same kind of search,
+with a contrast of 4.5:1, a chroma of at most 0.09 and a tint at most 30 degrees away. The least
+distance between any two is 0.083 in normal vision, and 0.082 in all four between two of a set.
 """
 
 from __future__ import annotations
@@ -124,19 +127,17 @@ MEMORY_COLOUR = GREY
 """Bytes that a memory holds over time."""
 
 
-def lighter(colour: str) -> str:
-    """The colour as CSS has it; on a dark ground mixed with white, so that it is seen."""
-    return f"light-dark({colour},color-mix(in oklab,{colour} 60%,white))"
-
-
-def _with_white(colour: str) -> str:
-    """The colour mixed with two fifths of white (our choice: all are then above 4.5:1)."""
-    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return "#" + "".join(f"{round(0.6 * part + 0.4 * 255):02x}" for part in parts)
-
-
 LIT: Mapping[str, str] = {
-    **{colour: _with_white(colour) for colour in (*MUTED, PLUM, FIR, *MUTED_WAITS, GREY)},
+    NAVY: "#8689c4", OCHRE: "#c2bd79", PETROL: "#2b8e8c", KHAKI: "#fbe3b3",
+    LAVENDER: "#d1e8fe", UMBER: "#aa9e61", STEEL: "#a8c8fa", SAND: "#f8bdb9",
+    SLATE: "#a1a5e2", COFFEE: "#a97748", PLUM: "#887e85", FIR: "#7db19d",
+    FOREST: "#7a8d5c", AQUA: "#6ebcdb", MAUVE: "#fbc8fb", WINE: "#b57b9f",
+    ROSE: "#dd95a6", OLIVE: "#b9e3ab", GREY: "#bababa",
     **dict(zip(HUE_COLOURS["light"], HUE_COLOURS["dark"], strict=True)),
-}
+}  # fmt: skip
 """Colours of charts on a dark ground, by those on a light one."""
+
+
+def lighter(colour: str) -> str:
+    """The colour as CSS has it; on a dark ground the one of that ground."""
+    return f"light-dark({colour},{LIT[colour]})"

@@ -17,6 +17,7 @@ from graphturbo_ui.figures.bound_steps import STEP_WORDS
 from graphturbo_ui.palette import (
     CAUSE_COLOURS,
     ENGINE_COLOURS,
+    FIR,
     GREY,
     HUE_COLOURS,
     IMAGE_COLOURS,
@@ -25,6 +26,7 @@ from graphturbo_ui.palette import (
     LIT,
     MUTED,
     MUTED_WAITS,
+    PLUM,
     RESOURCE_COLOURS,
     STEP_COLOURS,
     TENSOR_COLOURS,
@@ -40,6 +42,10 @@ SETS = [
     )
 ]  # fmt: skip
 GROUNDS = ("#ffffff", "#0e1117")
+DARK_GROUNDS = ("#0e1117", "#10161e", "#14181f")
+"""Of a page, of the app's page, of a card."""
+LEAST_ON_DARK = 0.08
+"""OKLab distance of two colours of a chart."""
 LEAST_CONTRAST = 2.0
 """Of a filled area against the ground, told apart by its neighbours as well: orange on white."""
 
@@ -124,13 +130,35 @@ def test_a_wait_has_no_colour_of_an_engine_and_both_breakdowns_have_the_same():
 def test_waits_are_as_far_from_each_other_and_from_all_else_as_is_said():
     assert least_distance(MUTED_WAITS) == pytest.approx(0.096, abs=0.001)
     greyed = (*MUTED, GREY)
-    on_dark = [[LIT[colour] for colour in colours] for colours in (MUTED_WAITS, greyed)]
-    for theme, waits, others, least in (
-        ("light", MUTED_WAITS, greyed, 0.066), ("dark", *on_dark, 0.039),
-    ):  # fmt: skip
-        first, second = (labs_of(c)[0] for c in (waits, [*others, *HUE_COLOURS[theme]]))
-        found = min(np.linalg.norm(one - other) for one in first for other in second)
-        assert found == pytest.approx(least, abs=0.001), theme
+    first, second = (labs_of(c)[0] for c in (MUTED_WAITS, [*greyed, *HUE_COLOURS["light"]]))
+    found = min(np.linalg.norm(one - other) for one in first for other in second)
+    assert found == pytest.approx(0.066, abs=0.001)
+
+
+GREYED = (*MUTED, PLUM, FIR, *MUTED_WAITS, GREY)
+
+
+def test_on_a_dark_ground_any_two_colours_are_as_far_apart_as_is_said():
+    """Each chart of the page has some of them: the steps to the bound have all but one."""
+    lit = [LIT[colour] for colour in GREYED]
+    pairs = combinations(labs_of(lit)[0], 2)
+    least = min(float(np.linalg.norm(one - other)) for one, other in pairs)
+    assert least == pytest.approx(0.083, abs=0.001)
+    assert least >= LEAST_ON_DARK
+    sets = [least_distance([*{LIT[colour] for colour in colours}]) for colours in SETS]
+    assert min(sets) == pytest.approx(0.082, abs=0.001)
+    assert min(sets) >= LEAST_ON_DARK
+    assert min(contrast(colour, ground) for colour in lit for ground in DARK_GROUNDS) >= 4.5
+    hues = HUE_COLOURS["dark"][:-1]
+    assert max(map(chroma_of, lit)) < 0.0905 < min(map(chroma_of, hues))
+
+
+def test_on_a_dark_ground_a_colour_has_nearly_the_tint_that_it_has_on_a_light_one():
+    for colour in GREYED[:-1]:
+        one, other = (labs_of([each])[0][0] for each in (colour, LIT[colour]))
+        turn = np.arctan2(one[2], one[1]) - np.arctan2(other[2], other[1])
+        assert abs((turn + np.pi) % (2 * np.pi) - np.pi) < np.radians(30), colour
+        assert other[0] > one[0], colour
 
 
 def test_images_are_as_far_apart_as_is_said_and_no_cause_of_bytes():
@@ -153,6 +181,12 @@ def least_distance(colours: Sequence[str]) -> float:
     """The least distance between two of the colours, in any vision."""
     pairs = [pair for lab in labs_of(colours) for pair in combinations(lab, 2)]
     return min(float(np.linalg.norm(one - other)) for one, other in pairs)
+
+
+def chroma_of(colour: str) -> float:
+    """OKLab's chroma."""
+    ((_, a, b),) = labs_of([colour])[0]
+    return float(np.hypot(a, b))
 
 
 def chroma(colour: str) -> float:

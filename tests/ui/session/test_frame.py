@@ -154,7 +154,8 @@ def test_a_run_beside_that_ends_while_the_page_is_drawn_has_it_drawn_again(
     monkeypatch.setattr(explore, "equal_run", lambda *_: beside)
     for name in ("overview", "present_edits", "sharing"):
         monkeypatch.setattr(explore, name, lambda *_: None)
-    monkeypatch.setattr(explore, "changed_runs", lambda *_: ())
+    monkeypatch.setattr(explore, "changed_runs", lambda *_, **__: ())
+    monkeypatch.setattr(explore, "why_not", lambda *_: "")
     monkeypatch.setattr(explore, "searched_run", lambda *_: None)
     monkeypatch.setattr(explore, "is_searched", lambda _: True)
     monkeypatch.setattr(explore, "below", present)
