@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+from playwright.sync_api import Browser
 
 from tests.ui.app_server import POLL_MS, AppPage
 from tests.ui.canvas_page import contrast
@@ -180,3 +184,17 @@ class Overview:
         """Give up what is pointed at, chosen and magnified; nothing plays."""
         self.page.mouse.move(2, 2)
         self.press("Escape")
+
+
+@contextmanager
+def default_pair(
+    browser: Browser, address: str, theme: Literal["light", "dark"]
+) -> Iterator[Overview]:
+    """The default pair at 1440 x 900 in one page of a theme, which ends without an error."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=theme)
+    found = Overview(AppPage.of(context, address))
+    found.open("")
+    yield found
+    errors = [*found.visit.errors]
+    context.close()
+    assert errors == []

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.ui.app_server import AppPage
-from tests.ui.overview_page import Overview
+from tests.ui.overview_page import Overview, default_pair
 
 pytestmark = pytest.mark.browser
 
@@ -35,14 +35,9 @@ IN_LENS = f"const {{ y, h }} = view.time.blocks.lens.rows.matrix; return {COLOUR
 
 @pytest.fixture(scope="module")
 def opened(browser: Browser, address: str) -> Iterator[Overview]:
-    """The default pair in one page for all tests of the file; no error meanwhile."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    found = Overview(AppPage.of(context, address))
-    found.open("")
-    yield found
-    errors = [*found.visit.errors]
-    context.close()
-    assert errors == []
+    """The default pair in one page for all tests of the file."""
+    with default_pair(browser, address, "light") as found:
+        yield found
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.ui.app_server import AppPage
-from tests.ui.overview_page import Overview
+from tests.ui.overview_page import Overview, default_pair
 
 pytestmark = pytest.mark.browser
 
@@ -31,14 +30,9 @@ MEASURED = """
 
 @pytest.fixture(scope="module")
 def screen(browser: Browser, address: str) -> Iterator[Overview]:
-    """The default pair in the dark theme; no error meanwhile."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="dark")
-    found = Overview(AppPage.of(context, address))
-    found.open("")
-    yield found
-    errors = [*found.visit.errors]
-    context.close()
-    assert errors == []
+    """The default pair in the dark theme."""
+    with default_pair(browser, address, "dark") as found:
+        yield found
 
 
 def measured(screen: Overview) -> dict[str, Any]:
