@@ -51,6 +51,7 @@ interface NextBest {
 
 interface RunHeader {
   strategy: string;
+  asked: string;
   latency_s: number;
   seconds_per_cycle: number;
   cycles: number;
@@ -126,6 +127,7 @@ interface Header {
   beside?: string;
   state?: string;
   helps?: string;
+  asked?: string;
   keys?: string;
   can_search?: string;
   best?: Partial<SearchedRow>;

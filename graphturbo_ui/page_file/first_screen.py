@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from graphturbo_core.report.overview.headline import beside_text
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.binding_change import helps_text
+from graphturbo_core.report.verdict.equal_batches import asked_text
 from graphturbo_ui.components import sources
 from graphturbo_ui.components.sources import OVERVIEW
 from graphturbo_ui.figures.canvases import overview_bytes
@@ -41,7 +42,8 @@ def first_screen(
     """The first screen of one run or two; `views`: those that are sections of the document."""
     beside = beside_text(reports[0], reports[1], known.equal) if len(reports) > 1 else ""
     helps = known.helps or helps_text(names[len(reports) - 1], reports[-1])
-    said = {"beside": beside, "helps": helps}
+    asked = asked_text(dict(zip(names, reports, strict=False)))
+    said = {"beside": beside, "helps": helps, "asked": asked}
     buffer = overview_bytes(*reports, names=names, said=said, views=views)
     text = packed(sources.with_time(buffer, SHOWN_SINCE))
     return FirstScreen(OVERVIEW.html(), OVERVIEW.css(), OVERVIEW.js(), text)

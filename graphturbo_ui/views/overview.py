@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from graphturbo_core.report.overview.headline import beside_text
+from graphturbo_core.report.verdict.equal_batches import asked_text
 from graphturbo_ui.beside.equal_run import equal_report
 from graphturbo_ui.components.sources import FOLDER, OVERVIEW
 from graphturbo_ui.figures.canvases import overview_bytes
@@ -38,6 +39,7 @@ def overview(asked: Runs, runs: Runs, pending: Runs, others: Others) -> None:
         "beside": beside_text(reports[0], reports[1], equal) if reports[1:] else "",
         "state": _state(asked, runs, pending),
         "helps": others.helps,
+        "asked": asked_text({name: run.report for name, run in runs.items()}),
         "can_search": "yes" if others.can_search else "",
         **{f"edited_{name}": drafts.edited_text(name.lower()) for name in runs},
         "keys": " ".join(run.key[:16] for run in runs.values()),

@@ -188,6 +188,7 @@ def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dic
         "cycles": whole["cycles"],
         "sequence": sequence(report),
         "cluster_batch": contract["cluster_batch"],
+        "asked": show(contract["strategy"]),
         "busy": busy_at_work(report),
         "idle_clusters": idle_clusters(report),
         "link_busy": _link_busy(report),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.at_work import busy_at_work, clusters_at_work
-from graphturbo_core.report.verdict.equal_batches import asked_text, equal_phrase
+from graphturbo_core.report.verdict.equal_batches import equal_phrase
 from graphturbo_core.report.verdict.measures import dram_bytes
 from graphturbo_core.report.verdict.note_places import unknown_ops
 from graphturbo_core.report.verdict.verdict import CAUSES, COMPARED, EDITED, differences, is_same
@@ -42,15 +42,13 @@ def headline(a: Report, b: Report) -> str:
 def beside_text(a: Report, b: Report, equal: Report | str | None) -> str:
     """In what A and B differ besides the strategy, the ratio at equal cluster batches, unknown ops.
 
-    Also cluster batches that are larger than what there is to run. `equal`: as `equal_text` takes
-    it. Edits of a plan are left out: each run's row has them.
+    `equal`: as `equal_text` takes it. Edits of a plan are left out: each run's row has them.
     """
     others = [
         found for found in differences(a, b) if not found.startswith(BATCHES) and found != EDITED
     ]
     also = f"A and B also differ in {', '.join(others)}" if others else ""
-    asked = asked_text({"A": a, "B": b})
-    parts = [also, equal_phrase(a, b, equal), asked, _unknown_text(b)]
+    parts = [also, equal_phrase(a, b, equal), _unknown_text(b)]
     return "; ".join(part for part in parts if part)
 
 

@@ -64,6 +64,7 @@ function raceRow(scene, run, longest, on) {
   const is = run.name === "B" ? "b" : "a";
   const count = scene.hues.titles.length;
   const who = htmlNode("div", "who", htmlNode("span", `badge ${is}`, run.name), htmlNode("b", "", run.strategy));
+  if (run.asked !== run.strategy) /** @type {HTMLElement} */ (who.lastChild).title = `${run.asked} was asked`;
   const segments = htmlNode("div", "segments");
   const share = run.total / longest;
   const unit = Math.min(...scene.runs.map((each) => each.total));
@@ -205,7 +206,8 @@ function placeBound(race, scene, longest) {
 
 /**
  * Each note where it has room: behind B's time, else in the heading. The bound's words and the
- * change of the chip are left out without room; in what A and B differ has a line of its own then.
+ * change of the chip are left out without room, as is a cluster batch that is not run: hovering over the
+ * strategy has it. In what A and B differ has a line of its own then.
  *
  * @param {Scene} scene
  */
@@ -227,6 +229,7 @@ function placeNotes(race, scene, words) {
   const [long, short] = [`dashed: lower bound of model and chip, ${bound}`, `dashed: lower bound, ${bound}`];
   const isSaid = put(words, long) || put(heading, long) || put(words, short);
   if (!isSaid) put(heading, short);
+  if (scene.asked && !put(heading, scene.asked)) put(words, scene.asked);
   if (!scene.helps) return;
   const binding = scene.helps.split(/: |, but /)[0]; // "B is matrix-bound"
   const effects = scene.helps.split(", but ").slice(1); // "25 % more matrix columns do not help"

@@ -8,7 +8,7 @@ import pytest
 
 from graphturbo_core.report.overview.headline import beside_text, headline, percent, times
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict.equal_batches import strategy_run
+from graphturbo_core.report.verdict.equal_batches import asked_text, strategy_run
 from graphturbo_core.report.verdict.verdict import COMPARED
 from tests.report.overview.made import CONTRACT, made_report
 from tests.report.overview.reports import report_of
@@ -71,26 +71,18 @@ def test_ops_of_unknown_types_are_counted_beside_the_sentence() -> None:
 
 
 def test_a_cluster_batch_that_is_larger_than_the_run_s_is_said() -> None:
-    same: dict[str, Any] = {
-        **dict.fromkeys(COMPARED, 16),
-        "options": {},
-        "plan_sha256": "",
-        "edits": None,
-        "notes": [],
-    }
-    a, b = fine(**same), run(140, 600, 0.2, **same)
+    a, b = fine(cluster_batch=16), run(140, 600, 0.2, cluster_batch=16)
     a.contract["strategy"], b.contract["strategy"] = "tvm@16", "graphturbo:gb@999999"
     said = "run at 16 samples per cluster"
-    assert beside_text(a, b, None) == f"B is {said}: @999999 was asked"
+    pair = {"A": a, "B": b}
+    assert asked_text(pair) == f"B is {said}: @999999 was asked"
     assert [strategy_run(each) for each in (a, b)] == ["tvm@16", "graphturbo:gb@16"]
     a.contract["strategy"] = "tvm@999999"
-    assert beside_text(a, b, None) == f"A and B are {said}: @999999 was asked"
+    assert asked_text(pair) == f"A and B are {said}: @999999 was asked"
     a.contract["strategy"] = "tvm@32"
-    assert beside_text(a, b, None) == (
-        f"A is {said}: @32 was asked; B is {said}: @999999 was asked"
-    )
+    assert asked_text(pair) == f"A is {said}: @32 was asked; B is {said}: @999999 was asked"
     a.contract["strategy"] = b.contract["strategy"] = "tvm"
-    assert beside_text(a, b, None) == ""
+    assert asked_text(pair) == ""
     assert strategy_run(a) == "tvm"
 
 

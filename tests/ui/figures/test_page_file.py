@@ -76,7 +76,7 @@ def test_it_begins_with_the_first_screen() -> None:
     assert text.index('<template shadowrootmode="open">') < text.index("<header>")
     helps = helps_text("B", fine_and_coarse()[1])
     assert helps.startswith("B is matrix-bound")
-    said = {"beside": beside_text(*fine_and_coarse(), None), "helps": helps}
+    said = {"beside": beside_text(*fine_and_coarse(), None), "helps": helps, "asked": ""}
     drawn = data_of(text, "overview")[:-8]
     assert drawn == overview_bytes(*fine_and_coarse(), said=said, views=("Every core",))
     assert text.count('<section data-view="Every core">\n<h2>Every core</h2>') == 1

@@ -114,3 +114,11 @@ def test_the_first_screen_stands_still_once_both_runs_are_there(visit: AppPage) 
     screen = opened(visit, "?model=teaching-resnet&batch=24", 1440, 900)
     screen.wait("view.scene.helps.includes('%')")
     assert visit.page.evaluate("[...tops]") == [56]
+
+
+def test_a_strategy_is_named_as_it_is_run(visit: AppPage) -> None:
+    screen = opened(visit, "?b=graphturbo@999999", 1440, 900)
+    names = "return [...root.querySelectorAll('.who b')].map((e) => [e.textContent, e.title]);"
+    assert screen.run(names) == [["tvm@16", ""], ["graphturbo@16", "graphturbo@999999 was asked"]]
+    said = "B is run at 16 samples per cluster: @999999 was asked"
+    assert said in screen.run("return view.parts.result.innerText")
