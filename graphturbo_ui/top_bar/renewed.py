@@ -51,6 +51,10 @@ def shown(key: str, value: object) -> str:
 
 def _taken(key: str, own: str, take: Callable[[], None] | None) -> None:
     session = st.session_state
+    if own != _own(key):  # a box that another has replaced: the browser sends what it had last
+        if own == key:
+            session[key] = session[_own(key)]
+        return
     session[_seen(key)] = session[own]
     if own != key:
         session[key] = session[own]

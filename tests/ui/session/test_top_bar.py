@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -13,7 +15,7 @@ from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_ui import store
 from graphturbo_ui.jobs import Desk
-from graphturbo_ui.top_bar import labels, options_form, uploads
+from graphturbo_ui.top_bar import labels, options_form, renewed, uploads
 from tests.ui.session.app_page import APP, PATIENCE_S, box_of
 
 QUERY = {"model": "teaching-resnet", "batch": "8", "views": "Export"}
@@ -120,6 +122,18 @@ def test_a_file_that_is_no_profile_is_refused_by_name() -> None:
         uploads.check_profile(b"{}", "chip.json")
     with pytest.raises(ProfileError, match="not a mapping of keys"):
         uploads.check_profile(b"hello", "chip.yaml")
+
+
+@pytest.mark.parametrize(("own", "now"), [("model", "b"), ("model~1", "b"), ("model~2", "c")])
+def test_a_box_that_is_replaced_changes_nothing(
+    own: str, now: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third box is there; the browser sends `c` of one of them."""
+    session = {"boxes of model": 2, "model": "b", "model~1": "a", "model~2": "b", own: "c"}
+    monkeypatch.setattr(renewed, "st", SimpleNamespace(session_state=session))
+    taken: list[str] = []
+    renewed._taken("model", own, lambda: taken.append(own))
+    assert (session["model"], taken) == (now, [own] if now == "c" else [])
 
 
 def test_every_shipped_chip_has_its_facts() -> None:
