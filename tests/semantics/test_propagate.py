@@ -60,3 +60,22 @@ def test_an_operand_that_only_says_a_type_is_empty() -> None:
     boxes = needed_boxes(sem, [cast], {"y": ((0, 1), (0, 3))})
     assert boxes["x"] == ((0, 1), (0, 3))
     assert boxes["r"] == ((0, 0),)
+
+
+TWINS = """g (float[8,4] x) => (float[8,4] y, float[8,4] z)
+{ a = Relu (x) y = Sigmoid (a) z = Sigmoid (a) }"""
+
+
+def test_equal_readers_that_want_different_boxes_both_count() -> None:
+    sem = semantics(TWINS)
+    first, second = ((0, 2), (0, 4)), ((3, 5), (0, 4))
+    boxes = needed_boxes(sem, sem.graph.ops, {"y": first, "z": second})
+    assert (boxes["a"], boxes["y"], boxes["z"]) == (((0, 5), (0, 4)), first, second)
+
+
+def test_readers_of_two_kinds_that_want_equal_boxes_both_count() -> None:
+    text = "g (float[8,4] x) => (float[8,4] y, float[8,4] z) { y = Relu (x) z = Softmax (x) }"
+    sem = semantics(text)
+    wanted = ((2, 3), (0, 1))
+    boxes = needed_boxes(sem, sem.graph.ops, {"y": wanted, "z": wanted})
+    assert (boxes["x"], boxes["y"], boxes["z"]) == (((2, 3), (0, 4)), wanted, ((2, 3), (0, 4)))
