@@ -70,6 +70,9 @@ def _round_rows(a: Record, b: Record, suffix: str) -> list[Difference]:
     rows = capped(list(_group_rows(a, b, f"groups{suffix}")))
     rows += capped(list(_order_rows(a, b, f"order{suffix}")))
     rows += capped(list(_cluster_rows(a, b, f"clusters{suffix}")))
+    if a.divides_depthwise != b.divides_depthwise:
+        found = ["both" if each.divides_depthwise else "the cheaper" for each in (a, b)]
+        rows.append(Difference(f"engines{suffix}", "depthwise work", *found))
     for part, read in _READERS.items():
         rows += capped(_joined(list(_tensor_rows(a, b, f"{part}{suffix}", read))))
     return rows + capped(list(_retention_rows(a, b, f"retained weights{suffix}")))

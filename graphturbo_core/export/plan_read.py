@@ -126,6 +126,7 @@ def _record(section: plan_schema.RoundSection, file_name: str) -> Record:
         section.across_layers,
         tuple(StayRecord(s.weight, s.first, s.last, s.bytes) for s in section.stays),
         _cooperation(section, file_name),
+        section.divides_depthwise,
     )
 
 

@@ -138,6 +138,7 @@ class RoundSection(_Strict):
 
     `across_layers`: given only where the strategy's name does not imply it. `stays`: weights that
     are retained in GB over several kernels. `shared`: given only where clusters share the round.
+    `divides_depthwise`: given only if so.
     """
 
     size: Batch
@@ -148,6 +149,7 @@ class RoundSection(_Strict):
     across_layers: bool | None = None
     stays: Annotated[list[StaySection], Field(max_length=MAX_EDITS)] = []
     shared: SharedSection | None = None
+    divides_depthwise: bool = False
 
 
 class RecordSection(_Strict):

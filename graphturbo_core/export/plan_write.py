@@ -108,6 +108,8 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
     }  # fmt: skip
     if record.is_scheduled_across_layers is not None:
         tree["across_layers"] = record.is_scheduled_across_layers
+    if record.divides_depthwise:
+        tree["divides_depthwise"] = True
     if record.cooperation is not None:
         tree["shared"] = {
             "clusters": record.cooperation.clusters, "lent": record.cooperation.has_remote_dram,
@@ -165,6 +167,6 @@ def _round_lines(tree: Mapping[str, Plain]) -> Iterator[str]:
         entries = ((place, *item) for row in rows for place, item in enumerate(row.items()))
         for place, name, value in entries:
             yield entry("        " if place else "      - ", name, value)
-    for key in ("notes", "across_layers", "shared"):
+    for key in ("notes", "across_layers", "divides_depthwise", "shared"):
         if key in tree:
             yield entry("    ", key, tree[key])

@@ -13,7 +13,8 @@
 - `nests.py`: loop nests: ops of one layer that share tiles.
 - `known_needs.py`: cache of the boxes that cores read, for equivalent nests.
 - `work.py`: work of an output box, and of whole graphs.
-- `feeding.py`: how engines get operands: shared or own weight fetches, one or two tile buffers.
+- `feeding.py`: how engines get operands: shared or own weight fetches, one or two tile buffers,
+  depthwise work on one engine or on both.
 - `cost.py`: cycles of a piece of work per engine, and the engine that runs an op.
 - `fit.py`: closed form of the live bytes in a core's LB.
 

@@ -50,13 +50,42 @@ def compute_cycles(
         return EngineKind.VECTOR, _product_cycles(work, hardware, number_format)
     if not work.macs:
         return EngineKind.MATRIX, 0
-    rows = rows_taken(work.m, work.pixels, hardware, feeding)
-    matrix = work.count * matrix_cycles((rows, work.n, work.k), hardware, number_format)
+    matrix = _array_cycles(work, hardware, number_format, feeding)
     if contraction.groups > 1 and not hardware.has_shared_matrix:
         vector = _product_cycles(work, hardware, number_format)
         if vector < matrix:
             return EngineKind.VECTOR, vector
     return EngineKind.MATRIX, matrix
+
+
+def is_divisible(semantics: OpSemantics, hardware: Hardware, feeding: Feeding) -> bool:
+    """Whether the tiles of an op are divided over the two engines of a core.
+
+    Not where the cores share the matrix engine: it reads other memories.
+    """
+    contraction = semantics.contraction
+    is_grouped = contraction is not None and contraction.groups > 1
+    return is_grouped and feeding.divides_depthwise and not hardware.has_shared_matrix
+
+
+def engine_cycles(
+    work: Work,
+    semantics: OpSemantics,
+    hardware: Hardware,
+    number_format: str,
+    feeding: Feeding = DEFAULT_FEEDING,
+) -> tuple[tuple[EngineKind, int], ...]:
+    """Returns the engines that may do the work, each with its cycles; first `compute_cycles`'."""
+    own = compute_cycles(work, semantics, hardware, number_format, feeding)
+    if not work.macs or not is_divisible(semantics, hardware, feeding):
+        return (own,)
+    if semantics.is_of_bytes:
+        number_format = BYTE_FORMAT
+    if own[0] is EngineKind.VECTOR:
+        other = EngineKind.MATRIX, _array_cycles(work, hardware, number_format, feeding)
+    else:
+        other = EngineKind.VECTOR, _product_cycles(work, hardware, number_format)
+    return own, other
 
 
 def square_of(hardware: Hardware, feeding: Feeding) -> tuple[int, int] | None:
@@ -179,6 +208,12 @@ def _runs_whole(semantics: OpSemantics) -> bool:
 def ceil_div(number: int, divisor: int) -> int:
     """Whole cycles, rounded up exactly."""
     return -(-number // divisor)
+
+
+def _array_cycles(work: Work, hardware: Hardware, number_format: str, feeding: Feeding) -> int:
+    """Products on a matrix engine."""
+    rows = rows_taken(work.m, work.pixels, hardware, feeding)
+    return work.count * matrix_cycles((rows, work.n, work.k), hardware, number_format)
 
 
 def _vector_cycles(work: Work, hardware: Hardware, number_format: str) -> int:

@@ -18,6 +18,9 @@ class Feeding:
     has_square_passes: bool = False
     """A pass of the matrix array covers pixels of one square of a map, like an intrinsic of fixed
     shape in a loop nest; else any pixels of a tile in order."""
+    divides_depthwise: bool = False
+    """The tiles of products in groups, such as depthwise convolutions, are divided over the two
+    engines of a core; else each runs on the engine that is cheaper for it."""
 
     @property
     def tiles_ahead(self) -> int:

@@ -2,7 +2,8 @@
 
 Weights are fetched by `weight_sources/`.
 
-- `costs.py`: engine, cycles and work of a compute, memoised by kind of tile.
+- `costs.py`: engine, cycles and work of a compute, memoised by kind of tile; depthwise tiles on
+  both engines of a core.
 - `mover.py`: DMA emission: the engine, channels and cause of a move.
 - `loads.py`: activations of a stage: whole in chunks, streamed by tile, or exchanged.
 - `emit.py`: the recipe: all instructions of one kernel.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, intersect, is_empty
 from graphturbo_core.ir.graph import Op
-from graphturbo_core.lowering.emission.costs import OpCosts
+from graphturbo_core.lowering.emission.costs import EngineLoads, OpCosts
 from graphturbo_core.lowering.emission.loads import OperandFeeder
 from graphturbo_core.lowering.emission.mover import Mover, issuing_cores
 from graphturbo_core.lowering.emission.weight_sources.feeder import WeightFeeder
@@ -159,6 +159,7 @@ class _Emitter:
         steps, staging = self.placement.tiles[stage.index], self.placement.staging[stage.index]
         nest = _Nest(stage, staging, self._nest_ops(stage, staging))
         self.values.clear()
+        self.loads = EngineLoads()
         self.weights.begin(stage, self.op_index)
         self.operands.begin(stage)
         ahead = self.plan.feeding.tiles_ahead
@@ -241,6 +242,9 @@ class _Emitter:
         accesses.append(written)
         cut = tile.reduce if is_first_op else None
         cost = each.costs.of(tile.box, cut)
+        if is_first_op and cost.other is not None:
+            after = nest.ops[1:] if tile.is_last else ()
+            cost = self.loads.taken(core, cost, [op.costs.of(tile.box, None) for op in after])
         self.builder.compute(
             self.machine.engine(cost.engine, core),
             Where(each.number, stage.layer, step),

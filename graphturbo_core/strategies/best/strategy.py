@@ -41,6 +41,13 @@ class Best(Strategy):
         doc="what the search minimises: time, or the traffic of DRAM and then time",
     )  # fmt: skip
 
+    depthwise: Literal["divided", "cheaper"] = choice(
+        "divided", "cheaper",
+        doc="products in groups, such as depthwise convolutions: their tiles are divided over the "
+        "matrix and the vector engine of a core if that is faster, or each tile runs on the "
+        "cheaper one (our choice: on one engine they stop the layers around them)",
+    )  # fmt: skip
+
     @property
     def is_ordered(self) -> bool:
         """Its plans are those of `graphturbo`."""
@@ -78,7 +85,9 @@ class Best(Strategy):
         """Search; `:full`'s plan without a cost function."""
         target = replace(target, cost=self._minimised.cost_function(target.cost))
         method = _GRAPHTURBO.paper_method(target)
-        search = BestSearch(method, ALL_INGREDIENTS, minimised=self._minimised)
+        search = BestSearch(
+            method, ALL_INGREDIENTS, self._minimised, divides=self.depthwise == "divided"
+        )
         return replace(search(target), strategy=self.label)
 
     def estimated_cycles(self, target: Target) -> int:

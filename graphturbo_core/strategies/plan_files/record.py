@@ -60,6 +60,7 @@ class Record:
 
     `is_scheduled_across_layers`: None if the strategy's name determines it. `stays`: in the order
     in which they get room. `cooperation`: clusters that share the round, by kernel.
+    `divides_depthwise`: as in `Feeding`.
     """
 
     groups: tuple[GroupRecord, ...]
@@ -69,6 +70,7 @@ class Record:
     is_scheduled_across_layers: bool | None = None
     stays: tuple[StayRecord, ...] = ()
     cooperation: Cooperation | None = None
+    divides_depthwise: bool = False
 
     def scheduling(self, own: Scheduling) -> Scheduling:
         """How instructions are scheduled; `own`: the strategy's own scheduling."""
@@ -100,7 +102,7 @@ def recorded(plan: Plan) -> Record:
     stays = (StayRecord(s.weight, names[s.first], names[s.last], s.size_bytes) for s in plan.stays)
     return Record(
         tuple(groups), tuple(kernels), plan.decisions, plan.notes, scheduled, tuple(stays),
-        plan.cooperation,
+        plan.cooperation, plan.feeding.divides_depthwise,
     )  # fmt: skip
 
 

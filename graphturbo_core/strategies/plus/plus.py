@@ -82,8 +82,8 @@ class PlusTrials:
     def take(self, name: str, plan: Plan) -> None:
         """Evaluate a plan, unless its kernels are known or its lower bound exceeds the best."""
         if any(
-            (plan.kernels, plan.cooperation, plan.stays)
-            == (each.plan.kernels, each.plan.cooperation, each.plan.stays)
+            (plan.kernels, plan.cooperation, plan.stays, plan.feeding)
+            == (each.plan.kernels, each.plan.cooperation, each.plan.stays, each.plan.feeding)
             for each in self.done
         ):
             return

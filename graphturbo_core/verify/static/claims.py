@@ -10,7 +10,7 @@ from graphturbo_core.lowering.box_bytes import box_bytes
 from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
-from graphturbo_core.semantics.cost import compute_cycles
+from graphturbo_core.semantics.cost import engine_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.verify.local import TileTask
 from graphturbo_core.verify.static.channel_claims import wrong_channels
@@ -64,16 +64,18 @@ def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
     plan, semantics = program.plan, task.semantics
     hardware = plan.hardware
     work = work_of(semantics, task.box, task.index, task.cut)
-    kind, cycles = compute_cycles(work, semantics, hardware, plan.number_format, plan.feeding)
+    ways = engine_cycles(work, semantics, hardware, plan.number_format, plan.feeding)
+    engine = program.engines[int(program.engine[row])].kind
+    kind, cycles = next((way for way in ways if way[0] is engine), ways[0])
     operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
-    ways = slice(program.channel_at[row], program.channel_at[row + 1])
-    hold = max(1, cycles, int(program.channel_cycles[ways].max(initial=0)))
+    ports = slice(program.channel_at[row], program.channel_at[row + 1])
+    hold = max(1, cycles, int(program.channel_cycles[ports].max(initial=0)))
     wanted = (
         kind.value, hold, _latency_of(program, row), work.macs, operations,
         _far_bytes_of(program, row),
     )  # fmt: skip
     stated = (
-        program.engines[int(program.engine[row])].kind.value, int(program.hold_cycles[row]),
+        engine.value, int(program.hold_cycles[row]),
         int(program.latency_cycles[row]), int(program.macs[row]), int(program.vector_ops[row]),
         int(program.size_bytes[row]),
     )  # fmt: skip
