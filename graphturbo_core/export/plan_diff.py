@@ -73,6 +73,9 @@ def _round_rows(a: Record, b: Record, suffix: str) -> list[Difference]:
     if a.divides_depthwise != b.divides_depthwise:
         found = ["both" if each.divides_depthwise else "the cheaper" for each in (a, b)]
         rows.append(Difference(f"engines{suffix}", "depthwise work", *found))
+    if a.tile_buffers != b.tile_buffers:
+        found = [_value(each.tile_buffers) for each in (a, b)]
+        rows.append(Difference(f"tiles{suffix}", "buffers per streamed tensor", *found))
     for part, read in _READERS.items():
         rows += capped(_joined(list(_tensor_rows(a, b, f"{part}{suffix}", read))))
     return rows + capped(list(_retention_rows(a, b, f"retained weights{suffix}")))

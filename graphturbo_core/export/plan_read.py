@@ -127,6 +127,7 @@ def _record(section: plan_schema.RoundSection, file_name: str) -> Record:
         tuple(StayRecord(s.weight, s.first, s.last, s.bytes) for s in section.stays),
         _cooperation(section, file_name),
         section.divides_depthwise,
+        section.tile_buffers,
     )
 
 

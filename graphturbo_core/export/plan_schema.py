@@ -11,6 +11,7 @@ from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.plain_yaml import shown
+from graphturbo_core.semantics.feeding import MOST_TILES
 
 SCHEMA = 1
 """Version of the file; rises when a key changes its meaning."""
@@ -138,7 +139,7 @@ class RoundSection(_Strict):
 
     `across_layers`: given only where the strategy's name does not imply it. `stays`: weights that
     are retained in GB over several kernels. `shared`: given only where clusters share the round.
-    `divides_depthwise`: given only if so.
+    `divides_depthwise`: given only if so. `tile_buffers`: given only if a search chose them.
     """
 
     size: Batch
@@ -150,6 +151,7 @@ class RoundSection(_Strict):
     stays: Annotated[list[StaySection], Field(max_length=MAX_EDITS)] = []
     shared: SharedSection | None = None
     divides_depthwise: bool = False
+    tile_buffers: Annotated[int, Field(ge=1, le=MOST_TILES)] | None = None
 
 
 class RecordSection(_Strict):

@@ -110,6 +110,8 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
         tree["across_layers"] = record.is_scheduled_across_layers
     if record.divides_depthwise:
         tree["divides_depthwise"] = True
+    if record.tile_buffers is not None:
+        tree["tile_buffers"] = record.tile_buffers
     if record.cooperation is not None:
         tree["shared"] = {
             "clusters": record.cooperation.clusters, "lent": record.cooperation.has_remote_dram,
@@ -167,6 +169,6 @@ def _round_lines(tree: Mapping[str, Plain]) -> Iterator[str]:
         entries = ((place, *item) for row in rows for place, item in enumerate(row.items()))
         for place, name, value in entries:
             yield entry("        " if place else "      - ", name, value)
-    for key in ("notes", "across_layers", "divides_depthwise", "shared"):
+    for key in ("notes", "across_layers", "divides_depthwise", "tile_buffers", "shared"):
         if key in tree:
             yield entry("    ", key, tree[key])

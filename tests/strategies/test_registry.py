@@ -165,7 +165,8 @@ def test_every_option_is_tried_above() -> None:
         ("plus.keeping", "off"),  # tests/strategies/plus/test_gb_retention.py
         ("plus.axes", "off"),  # tests/strategies/plus/test_second_axis.py
         ("best.goal", "dram"),  # tests/strategies/best/test_goal.py
-        ("best.depthwise", "cheaper"),  # tests/strategies/best/test_depthwise.py
+        # tests/strategies/best/test_feedings.py
+        ("best.depthwise", "cheaper"), ("best.tile_buffers", "two"),
         ("tuned.space", "plus"),  # tests/strategies/tuned/test_tuned_plus.py
         ("tuned.starts", "others"),  # tests/strategies/tuned/test_tuned_starts.py
         # they change the import: tests/frontend/passes/test_decompose.py

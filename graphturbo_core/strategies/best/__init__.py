@@ -8,5 +8,6 @@
 - `planned.py`: the cheapest segments in a row, corrected by what was simulated.
 - `next_best.py`: per group what the next best decision would have cost.
 - `method.py`: the layers in which the paper's method decides otherwise, and what that costs.
+- `feedings.py`: the best plan with three tile buffers, or depthwise work on both engines.
 - `search.py`: plans of that program, their crossovers, and `graphturbo:plus`'s proposals.
 """

@@ -6,11 +6,10 @@ Our choice; the paper has one grouping per model. docs/strategies.md says what i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from graphturbo_core.products.plan import Decision, Plan
-from graphturbo_core.semantics.cost import is_divisible
 from graphturbo_core.strategies.best.goal import TIME, TRAFFIC, Minimised
 from graphturbo_core.strategies.best.method import decided_otherwise
 from graphturbo_core.strategies.best.next_best import next_best
@@ -24,8 +23,6 @@ from graphturbo_core.strategies.plus.cuts import cut_plan
 from graphturbo_core.strategies.plus.plus import Plus, PlusTrials, Proposal, Proposer, named_plan
 from graphturbo_core.strategies.steps.kernels import Target
 
-DIVIDED = ", depthwise work divided"
-"""Suffix of the name of a plan whose depthwise work is divided over both engines."""
 PLANNED = "planned"
 FRUGAL = "least traffic"
 MOST_PLANNED = 8
@@ -41,12 +38,12 @@ cycles (our choice: they vary a grouping that is then far from the best)."""
 class BestSearch(Plus):
     """`Plus` with plans of a dynamic program; crossovers follow them, and follow variations.
 
-    `minimised`: what its cycles are. `divides`: whether it evaluates a division of depthwise work.
-    `programs`: the dynamic program, once it has run.
+    `minimised`: what its cycles are. `feedings`: proposals that change only how engines get their
+    operands, which come last. `programs`: the dynamic program, once it has run.
     """
 
     minimised: Minimised = TIME
-    divides: bool = True
+    feedings: tuple[Proposer, ...] = ()
     programs: list[Planned] = field(default_factory=list)
 
     @property
@@ -63,7 +60,7 @@ class BestSearch(Plus):
             *(self._if_near(each) for each in self._variations),
             self.kept,
             *across,
-            *((self.divided,) if self.divides else ()),
+            *self.feedings,
         )
 
     @property
@@ -114,14 +111,6 @@ class BestSearch(Plus):
             program.learn(trials.groupings[-1])
             worse = worse + 1 if trials.best is best else 0
 
-    @staticmethod
-    def divided(target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
-        """The cheapest so far, its depthwise work divided over both engines of a core."""
-        best, semantics = trials.best, target.semantics.by_op.values()
-        feeding = replace(best.plan.feeding, divides_depthwise=True)
-        if any(is_divisible(each, target.hardware, feeding) for each in semantics):
-            yield f"{best.name}{DIVIDED}", replace(best.plan, feeding=feeding)
-
     def numbers(self, proposal: Proposal) -> dict[str, int | str]:
         """A proposal's cycles of time, or of DRAM."""
         if self.minimised.is_time or proposal.spent is None:
@@ -137,12 +126,12 @@ class BestSearch(Plus):
         if method is not None:
             yield from decided_otherwise(trials.graph, method, best)
         for program in self.programs:
-            program.learn(self._undivided(trials, best))
+            program.learn(self._fed_as_others(trials, best))
             yield from next_best(program, trials.graph, best.cuts)
 
     @staticmethod
-    def _undivided(trials: PlusTrials, best: Timed) -> Timed:
-        """The best plan as all others were evaluated: each tile on the cheaper engine."""
+    def _fed_as_others(trials: PlusTrials, best: Timed) -> Timed:
+        """The best plan with the feeding with which all other plans were evaluated."""
         feeding = trials.done[0].plan.feeding
         found = (each for each in trials.groupings if each.plan.feeding == feeding)
         return next((each for each in found if each.plan.kernels == best.plan.kernels), best)

@@ -11,12 +11,13 @@ from graphturbo_core.option_fields import choice
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.semantics.feeding import Feeding
+from graphturbo_core.strategies.best.feedings import buffered, divided
 from graphturbo_core.strategies.best.goal import Minimised
 from graphturbo_core.strategies.best.search import BestSearch, estimated_cycles
 from graphturbo_core.strategies.graphturbo.levels import PLUS
 from graphturbo_core.strategies.graphturbo_levels import GraphTurboLevels
 from graphturbo_core.strategies.plan_files.restore import Frame
-from graphturbo_core.strategies.plus.plus import ALL_INGREDIENTS
+from graphturbo_core.strategies.plus.plus import ALL_INGREDIENTS, Proposer
 from graphturbo_core.strategies.steps.binding import Binder
 from graphturbo_core.strategies.steps.kernels import GbUse, PlanCost, Target
 from graphturbo_core.strategies.steps.splitting import Splitter
@@ -41,6 +42,11 @@ class Best(Strategy):
         doc="what the search minimises: time, or the traffic of DRAM and then time",
     )  # fmt: skip
 
+    tile_buffers: Literal["either", "two"] = choice(
+        "either", "two",
+        doc="tile buffers per streamed tensor: two, or three if that is faster; or two (our "
+        "choice: with three, weights arrive further ahead, and activations have less of LB)",
+    )  # fmt: skip
     depthwise: Literal["divided", "cheaper"] = choice(
         "divided", "cheaper",
         doc="products in groups, such as depthwise convolutions: their tiles are divided over the "
@@ -85,9 +91,7 @@ class Best(Strategy):
         """Search; `:full`'s plan without a cost function."""
         target = replace(target, cost=self._minimised.cost_function(target.cost))
         method = _GRAPHTURBO.paper_method(target)
-        search = BestSearch(
-            method, ALL_INGREDIENTS, self._minimised, divides=self.depthwise == "divided"
-        )
+        search = BestSearch(method, ALL_INGREDIENTS, self._minimised, self._feedings)
         return replace(search(target), strategy=self.label)
 
     def estimated_cycles(self, target: Target) -> int:
@@ -102,6 +106,12 @@ class Best(Strategy):
     def is_for_time(self) -> bool:
         """Whether time is the goal."""
         return self._minimised.is_time
+
+    @property
+    def _feedings(self) -> tuple[Proposer, ...]:
+        """As the options choose."""
+        more = (buffered,) if self.tile_buffers == "either" else ()
+        return (*more, divided) if self.depthwise == "divided" else more
 
     @property
     def _minimised(self) -> Minimised:

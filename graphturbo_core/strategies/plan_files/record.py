@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Binding, Decision, Plan, Residency, Scope
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER, Scheduling
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 
 SEARCHED = "tuned"
 """Strategy that decides per plan whether instructions are scheduled across layers."""
@@ -60,7 +61,8 @@ class Record:
 
     `is_scheduled_across_layers`: None if the strategy's name determines it. `stays`: in the order
     in which they get room. `cooperation`: clusters that share the round, by kernel.
-    `divides_depthwise`: as in `Feeding`.
+    `divides_depthwise`: as in `Feeding`. `tile_buffers`: `Feeding.tiles` if a search chose more
+    than two; None: the strategy's own.
     """
 
     groups: tuple[GroupRecord, ...]
@@ -71,6 +73,12 @@ class Record:
     stays: tuple[StayRecord, ...] = ()
     cooperation: Cooperation | None = None
     divides_depthwise: bool = False
+    tile_buffers: int | None = None
+
+    def feeding(self, own: Feeding) -> Feeding:
+        """How engines get their operands; `own`: the strategy's own feeding."""
+        tiles = own.tiles if self.tile_buffers is None else self.tile_buffers
+        return replace(own, tiles=tiles, divides_depthwise=self.divides_depthwise)
 
     def scheduling(self, own: Scheduling) -> Scheduling:
         """How instructions are scheduled; `own`: the strategy's own scheduling."""
@@ -100,9 +108,11 @@ def recorded(plan: Plan) -> Record:
     scheduled = None if is_said else plan.scheduling == ACROSS_LAYERS
     names = [kernel.name for kernel in plan.kernels]
     stays = (StayRecord(s.weight, names[s.first], names[s.last], s.size_bytes) for s in plan.stays)
+    feeding = plan.feeding
     return Record(
         tuple(groups), tuple(kernels), plan.decisions, plan.notes, scheduled, tuple(stays),
-        plan.cooperation, plan.feeding.divides_depthwise,
+        plan.cooperation, feeding.divides_depthwise,
+        feeding.tiles if feeding.tiles > DEFAULT_FEEDING.tiles else None,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ A record is untrusted input: every part is checked before it is used.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from graphturbo_core.plain_yaml import shown
@@ -102,7 +102,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         ready_steps=_ready_steps(instances, order, frame),
         notes=record.notes,
         rules=target.rules,
-        feeding=replace(target.feeding, divides_depthwise=record.divides_depthwise),
+        feeding=record.feeding(target.feeding),
         cooperation=shared,
         stays=_stays(kernels, record.stays),
     )

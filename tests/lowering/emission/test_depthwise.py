@@ -16,7 +16,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import InstructionKind, Program
 from graphturbo_core.semantics.cost import engine_cycles, is_divisible
-from graphturbo_core.semantics.feeding import Feeding
+from graphturbo_core.semantics.feeding import MOST_TILES, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.simulate import simulate
@@ -165,11 +165,17 @@ def chip_of(name: str) -> Hardware:
 
 
 @settings(max_examples=examples(40))
-@given(conv_nets(), st.sampled_from(("tiny", "generic-4x4", "stcp920", "ascend910", "bare")))
-def test_random_networks(sem: GraphSemantics, name: str) -> None:
+@given(
+    conv_nets(),
+    st.sampled_from(("tiny", "generic-4x4", "stcp920", "ascend910", "bare")),
+    st.sampled_from((2, MOST_TILES)),
+)
+def test_random_networks(sem: GraphSemantics, name: str, tiles: int) -> None:
     """No two live buffers share a byte, and every element is computed once from what it needs."""
+    feeding = replace(BOTH, tiles=tiles)
     try:
-        trace = simulate(lower(divided(plan_of(sem, "graphturbo", chip_of(name)))))
+        plan = replace(plan_of(sem, "graphturbo", chip_of(name)), feeding=feeding)
+        trace = simulate(lower(plan))
     except CapacityError:
         assert name in {"tiny", "bare"}
         return

@@ -151,6 +151,23 @@ def test_streamed_rows_alternate() -> None:
     assert offsets == {0, 64}
 
 
+def test_three_tile_buffers_take_turns() -> None:
+    """The same with two and three: the loads of all buffers come first, 4 cycles each.
+
+    The next load follows the first store, [130, 134), on the same engine.
+    """
+    text = "g (float[4,64] x) => (float[4,64] y) { y = Relu (x) }"
+    small = one_core(64, lb_data_bytes=384, vector_lanes=2)
+    plan = tvm(weighted(text), small, {"lowering.tile_share": "6"})
+    for tiles, first in ((2, [100, 104, 134]), (3, [100, 104, 108])):
+        trace = simulate(lower(replace(plan, feeding=replace(plan.feeding, tiles=tiles))))
+        check_program(trace)
+        buffers = trace.program.buffers
+        offsets = buffers.offset[buffers.memory == Memory.LB_DATA]
+        assert set(offsets.tolist()) == {64 * place for place in range(2 * tiles)}
+        assert starts(trace, InstructionKind.LOAD)[:3] == first
+
+
 def resident_loads(options: Mapping[str, str]) -> list[int]:
     """Sizes of the loads of what stays in LB: of x, and of weights held there."""
     sem = weighted(

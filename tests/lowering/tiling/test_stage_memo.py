@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.emission.costs import OpCosts
+from graphturbo_core.lowering.emission.costs import OpCosts, TileCost
 from graphturbo_core.lowering.emission.emit import Common
 from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, weight_causes
@@ -167,7 +167,8 @@ def test_costs_are_those_of_the_work() -> None:
     for rows in ((0, 2), (3, 5), (6, 8)):
         operations = 4 * 2 * 8 * 9
         box = ((0, 1), (0, 4), rows, (0, 8))
-        assert costs.of(box, None) == (EngineKind.VECTOR, -(-operations // lanes), 0, operations)
+        cycles = -(-operations // lanes)
+        assert costs.of(box, None) == TileCost(EngineKind.VECTOR, cycles, 0, operations)
 
 
 def test_cuts_of_k_cost_what_their_length_says() -> None:
