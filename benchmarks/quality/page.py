@@ -47,6 +47,13 @@ def page(found: Mapping[Key, Run]) -> str:
             "before this and the closed form's change, and since, Inception-v3 is 16 and 6 % "
             "faster, ConvNeXt-T 4 and 10 % slower, the others are within 1.4 %; 0.4 % faster "
             "in the geometric mean.\n",
+            "That depthwise work may be divided over both engines of a core, into up to four times "
+            "as many tiles, and that a plan is evaluated with three tile buffers too, was chosen "
+            "on models of this page. On ten other models on `stcp920` (those of constants.md) both "
+            "together are 2.5 % faster in the geometric mean (efficientnet_b0 17 %, "
+            "light-shufflenet 7 %, the others up to 1 %, none slower). There, twice as many tiles "
+            "are as fast as four times (from 1 % slower to 1 % faster), and a fourth tile buffer "
+            "is 0.2 % faster.\n",
             "There is no tighter bound of the space of plans: kernels of several sub-graphs "
             "interleave, so a tensor between two of them need never exist as a whole, and we can "
             "prove no bytes over DRAM beyond those of the model's bound.\n",
