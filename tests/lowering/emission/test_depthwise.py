@@ -74,7 +74,7 @@ def test_both_engines_to_the_cycle() -> None:
         assert trace.makespan == makespan
 
 
-def test_each_layer_begins_anew() -> None:
+def test_each_layer_begins_without_cycles() -> None:
     """Three rows: of both layers the array computes two, though it is ahead after the first."""
     text = """g (float[1,8,3,4] x, float[8,1,3,3] w, float[8,1,3,3] v) => (float[1,8,3,4] z)
     { y = Conv <group = 8, pads = [1,1,1,1]> (x, w) z = Conv <group = 8, pads = [1,1,1,1]> (y, v) }
@@ -101,7 +101,7 @@ def test_what_follows_on_a_tile_counts_too() -> None:
     assert [(each.engine, each.cycles) for each in taken] == [
         (MATRIX, 10), (MATRIX, 10), (VECTOR, 12), (MATRIX, 10),
     ]  # fmt: skip
-    assert loads.taken(1, cost, after).engine is MATRIX, "another core begins anew"
+    assert loads.taken(1, cost, after).engine is MATRIX, "another core has no cycles yet"
     alone = TileCost(VECTOR, 9, 0, 0)
     assert loads.taken(0, alone, after) is alone
 
