@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphturbo_core.ir.boxes import contains
-from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.emission.setting import Setting
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.classes import CoreClasses
 from graphturbo_core.lowering.stages.owners import Owners

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.lowering.assemble import NumberedKernel
-from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.emission.setting import Setting
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.local_buffer.places import Places

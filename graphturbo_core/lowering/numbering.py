@@ -11,8 +11,10 @@ import numpy as np
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.assemble import NumberedKernel
+from graphturbo_core.lowering.emission.copies import copied
 from graphturbo_core.lowering.emission.emit import Common, Room, emit_kernel
-from graphturbo_core.lowering.emission.template import Setting, copied, template_key
+from graphturbo_core.lowering.emission.setting import Setting
+from graphturbo_core.lowering.emission.template import template_key
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import find_conflicts
 from graphturbo_core.lowering.instructions.schedule import schedule, schedule_by_layer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphturbo_core.lowering.chip_numbering import ChipNumbering, place_clusters_far
-from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.emission.setting import Setting
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory
 from graphturbo_core.lowering.global_buffer.fixed import check_fixed
 from graphturbo_core.lowering.local_buffer.places import Places

@@ -7,7 +7,9 @@ Weights are fetched by `weight_sources/`.
 - `mover.py`: DMA emission: the engine, channels and cause of a move.
 - `loads.py`: activations of a stage: whole in chunks, streamed by tile, or exchanged.
 - `emit.py`: the recipe: all instructions of one kernel.
-- `template.py`: `template_key`, and copies of a template.
+- `setting.py`: Setting: the placement and environment that a kernel's code follows from.
+- `template.py`: `template_key` of a setting; kernels with equal keys have one template.
+- `copies.py`: code of a template, copied for another kernel of its key.
 
 A template's key must contain everything that emission reads. Copies get other names, shifted boxes
 and other shared buffers.

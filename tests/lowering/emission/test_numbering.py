@@ -20,7 +20,7 @@ from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.emission.emit import Common, Room
-from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.emission.setting import Setting
 from graphturbo_core.lowering.known import KnownKernels, KnownTemplate
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import number_all

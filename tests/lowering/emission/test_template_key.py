@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering.emission.copies import copied
 from graphturbo_core.lowering.emission.emit import Common, Room, emit_kernel
-from graphturbo_core.lowering.emission.template import Setting, copied, template_key
+from graphturbo_core.lowering.emission.setting import Setting
+from graphturbo_core.lowering.emission.template import template_key
 from graphturbo_core.lowering.global_buffer.sites import (
     AheadFetch,
     GbRing,

@@ -18,7 +18,8 @@ from graphturbo_core.lowering import numbering, placing
 from graphturbo_core.lowering.alternatives import alternatives
 from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.emission.emit import Common, Room
-from graphturbo_core.lowering.emission.template import Setting, template_key
+from graphturbo_core.lowering.emission.setting import Setting
+from graphturbo_core.lowering.emission.template import template_key
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask

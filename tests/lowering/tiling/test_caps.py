@@ -14,7 +14,7 @@ from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.caps import fewest_exchanges, fewest_instructions
-from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.emission.setting import Setting
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stages import folding
 from graphturbo_core.lowering.stages.classes import CoreClasses
