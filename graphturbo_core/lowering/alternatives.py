@@ -12,7 +12,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.place_kernel import PlacementTask
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
 

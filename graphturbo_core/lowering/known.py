@@ -86,8 +86,7 @@ class Recent(Generic[KernelT]):
 
 def _bare(setting: Setting) -> Setting:
     placement, *others = (
-        replace(each, alike=StageMemo(each.plan)).sharing(each)
-        for each in (setting.placement, *setting.others)
+        replace(each, alike=StageMemo(each.plan)) for each in (setting.placement, *setting.others)
     )
     return replace(setting, placement=placement, others=tuple(others))
 

@@ -10,11 +10,8 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.lowering.alternatives import alternatives
 from graphturbo_core.lowering.chip_numbering import own_plan
-from graphturbo_core.lowering.local_buffer.placement import (
-    KernelPlacement,
-    PlacementTask,
-    Resident,
-)
+from graphturbo_core.lowering.local_buffer.place_kernel import PlacementTask
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.stages.stage import Stage, holdings
 from graphturbo_core.lowering.tiling.cutting import Grain

@@ -13,7 +13,8 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import caps
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.place_kernel import PlacementTask
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.tiling.cutting import COARSEST, WIDEST, Grain

@@ -21,7 +21,7 @@ from graphturbo_core.lowering.global_buffer.gb_places import StoredOutput
 from graphturbo_core.lowering.instructions import conflicts as conflicts_module
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
-from graphturbo_core.lowering.local_buffer import placement
+from graphturbo_core.lowering.local_buffer import place_kernel
 from graphturbo_core.lowering.stages import stage as stages
 from graphturbo_core.lowering.tiling import tiling
 from graphturbo_core.lowering.tiling.staging import StagingPlan
@@ -121,8 +121,8 @@ def residents_at_zero(patch: pytest.MonkeyPatch) -> None:
         offsets, failed = pack(requests, taken, capacity)
         return dict.fromkeys(offsets, 0), failed
 
-    patch.setattr(placement, "pack", bottom)
-    patch.setattr(placement, "rested", lambda *given: given[3])
+    patch.setattr(place_kernel, "pack", bottom)
+    patch.setattr(place_kernel, "rested", lambda *given: given[3])
 
 
 def weights_of_another_step(patch: pytest.MonkeyPatch) -> None:
@@ -132,13 +132,13 @@ def weights_of_another_step(patch: pytest.MonkeyPatch) -> None:
 
 def slot_offset_wrong(patch: pytest.MonkeyPatch) -> None:
     """Weight slots are half as far apart as they are wide."""
-    part = placement.weight_part
+    part = place_kernel.weight_part
 
     def narrow(*at):  # type: ignore[no-untyped-def]
         found = part(*at)
         return replace(found, slot_bytes=found.slot_bytes // 2)
 
-    patch.setattr(placement, "weight_part", narrow)
+    patch.setattr(place_kernel, "weight_part", narrow)
 
 
 def always_fetched_first(patch: pytest.MonkeyPatch) -> None:

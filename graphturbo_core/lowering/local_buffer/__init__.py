@@ -2,7 +2,8 @@
 
 - `weight_part.py`: division of LB's weight part between resident weights and slots.
 - `rings.py`: tile buffers of streamed tensors.
-- `placement.py`: tensors resident in LB with their offsets, rings of streamed ones, spills.
+- `placement.py`: KernelPlacement: tensors resident in LB with their offsets, tiles, spills.
+- `place_kernel.py`: a PlacementTask -> its KernelPlacement, with as many residents as fit.
 - `places.py`: placements memoised for kernels that differ only by names.
 
 A tensor has the same offset on every core. At `:full`, reused bytes wait for their last readers. So

@@ -8,12 +8,8 @@ from typing import NamedTuple
 
 from graphturbo_core.ir.boxes import Box, corner_of, extents, shifted
 from graphturbo_core.ir.graph import Op
-from graphturbo_core.lowering.local_buffer.placement import (
-    KernelPlacement,
-    PlacementTask,
-    Resident,
-    place_kernel,
-)
+from graphturbo_core.lowering.local_buffer.place_kernel import PlacementTask, place_kernel
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.stages.stage import Cut, Operand, Shares, Stage
 from graphturbo_core.lowering.stages.views import Need, Views
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo, StageValues
@@ -78,7 +74,7 @@ class Places:
 
 def _bare(placement: KernelPlacement) -> KernelPlacement:
     """The placement without its lists of tiles, which need much memory."""
-    return replace(placement, alike=StageMemo(placement.plan)).sharing(placement)
+    return replace(placement, alike=StageMemo(placement.plan))
 
 
 def _names(task: PlacementTask) -> tuple[str, ...]:
@@ -198,9 +194,12 @@ class _Seen(NamedTuple):
 def _copied(
     placement: KernelPlacement, task: PlacementTask, names: Mapping[str, str]
 ) -> KernelPlacement:
-    """The placement of an equivalent kernel, with this task's plan, names and boxes."""
+    """The placement of an equivalent kernel, with this task's plan, names and boxes.
+
+    Both placements share `SharedValues`: equivalent kernels have equal ones.
+    """
     copy = _Copy(names, placement.kernel.boxes, task.kernel.boxes)
-    copied = replace(
+    return replace(
         placement,
         plan=task.plan,
         alike=task.alike,
@@ -212,7 +211,6 @@ def _copied(
         kept=frozenset(map(names.__getitem__, placement.kept)),
         spilled=frozenset(map(names.__getitem__, placement.spilled)),
     )
-    return copied.sharing(placement)
 
 
 class _Copy(NamedTuple):

@@ -26,7 +26,7 @@ from graphturbo_core.lowering.global_buffer.sites import (
     Site,
 )
 from graphturbo_core.lowering.instructions.code import KernelCode
-from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident, SharedValues
 from graphturbo_core.lowering.local_buffer.rings import Ring
 from graphturbo_core.lowering.local_buffer.weight_part import WeightPart
 from graphturbo_core.lowering.stages.stage import Stage
@@ -78,6 +78,7 @@ CASES = {
 FOLLOWS = {
     "placement.plan": "`KnownKernels.way` compares what emission reads of a plan",
     "placement.alike": "a memory of what follows from stages and tilings",
+    "placement.shared": "values that follow from the other fields",
     "placement.grain": "`number_all` puts it beside the key",
     "placement.stages.index": "the stage's place in the tuple",
     "placement.stages.ops": "the key has their kinds, equal for ops that differ by name alone",
@@ -179,7 +180,7 @@ class Case:
         """Settings that differ from the kernel's own in one place; none knows another's tiles."""
         placement, around = self.setting.placement, self.setting.around
         for path, changed in self.others(placement, "placement"):
-            bare = replace(changed, alike=StageMemo(changed.plan))
+            bare = replace(changed, alike=StageMemo(changed.plan), shared=SharedValues())
             yield path, replace(self.setting, placement=bare)
         for path, other in self.others(around, "around"):
             yield path, replace(self.setting, around=other)
@@ -232,7 +233,8 @@ def _case(name: str) -> Case:
 @pytest.mark.parametrize("name", CASES)
 def test_the_part_of_a_key_that_copies_share_is_what_each_would_make_itself(name: str) -> None:
     for case in _cases(name):
-        alone = replace(case.setting, placement=replace(case.setting.placement))
+        placement = replace(case.setting.placement, shared=SharedValues())
+        alone = replace(case.setting, placement=placement)
         assert case.key(case.setting) == case.key(alone)
 
 

@@ -17,6 +17,7 @@ from graphturbo_core.lowering.global_buffer.gb_places import (
     StoredOutput,
     place_outputs,
 )
+from graphturbo_core.lowering.local_buffer.placement import SharedValues
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.placing import PlacedKernel
 from graphturbo_core.products.plan import Plan
@@ -207,7 +208,7 @@ def test_results_without_a_turn_are_spilled() -> None:
 def test_turns_bar_other_orders_of_stages() -> None:
     """Bytes are used in the order of stages, which an alternative placement may change."""
     (placement,) = placements_of(halo())
-    turned = replace(placement, stages=placement.stages[::-1])
+    turned = replace(placement, stages=placement.stages[::-1], shared=SharedValues())
     kernel = PlacedKernel(placement, (turned, placement))
     assert kernel.usable(may_reorder=True) == (turned, placement)
     assert kernel.usable(may_reorder=False) == (placement,)

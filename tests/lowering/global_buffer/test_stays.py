@@ -13,6 +13,7 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.global_buffer.stays import boxes_read
+from graphturbo_core.lowering.local_buffer.placement import SharedValues
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.gb_retention import GbRetention
@@ -199,7 +200,7 @@ def test_kernels_agree_for_how_many_boxes_one_stands() -> None:
         })
         for item in items.items
     ]  # fmt: skip
-    other = replace(last)
+    other = replace(last, shared=SharedValues())
     vars(other)["items"] = (replace(items, items=tuple(double)),)
     assert set(boxes_read([first, between, other], range(3))) == {"v"}
 

@@ -22,7 +22,8 @@ from graphturbo_core.lowering.emission.setting import Setting
 from graphturbo_core.lowering.emission.template import template_key
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.known import KnownKernels
-from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.place_kernel import PlacementTask
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, SharedValues
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import number_all
@@ -178,26 +179,27 @@ def test_none_of_a_long_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def spilled(placement: KernelPlacement) -> KernelPlacement:
     name = next(iter(placement.kept))
-    return replace(placement, spilled=placement.spilled | {name})
+    return replace(placement, spilled=placement.spilled | {name}, shared=SharedValues())
 
 
 def moved(placement: KernelPlacement) -> KernelPlacement:
     name = next(iter(placement.kept))
     held = placement.residents[name]
     residents = {**placement.residents, name: replace(held, offset=held.offset + 64)}
-    return replace(placement, residents=residents)
+    return replace(placement, residents=residents, shared=SharedValues())
 
 
 def shared(placement: KernelPlacement) -> KernelPlacement:
     """What is handed on in place of its own lies in a box of another's."""
     name = next(iter(placement.kept))
     held = replace(placement.residents[name], shares={})
-    return replace(placement, residents={**placement.residents, name: held})
+    residents = {**placement.residents, name: held}
+    return replace(placement, residents=residents, shared=SharedValues())
 
 
 def skipped(placement: KernelPlacement) -> KernelPlacement:
     views = replace(placement.views, skipped=placement.views.skipped ^ {0})
-    return replace(placement, views=views)
+    return replace(placement, views=views, shared=SharedValues())
 
 
 class Changed:
@@ -210,7 +212,8 @@ class Changed:
         found = Places().place(replace(task, grain=replace(task.grain, staging_parts=1)))
         assert found is not None
         first, *rest = found.tilings
-        finer = replace(found, tilings=(first._replace(reduced=first.reduced + 1), *rest))
+        tilings = (first._replace(reduced=first.reduced + 1), *rest)
+        finer = replace(found, tilings=tilings, shared=SharedValues())
         return self.change(finer)
 
 

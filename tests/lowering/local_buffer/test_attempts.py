@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from graphturbo_core.lowering.local_buffer import placement as placing
-from graphturbo_core.lowering.local_buffer.placement import SINGLE_ATTEMPTS
+from graphturbo_core.lowering.local_buffer import place_kernel as placing
+from graphturbo_core.lowering.local_buffer.place_kernel import SINGLE_ATTEMPTS
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate

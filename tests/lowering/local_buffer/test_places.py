@@ -14,7 +14,8 @@ from graphturbo_core.ir.boxes import hull
 from graphturbo_core.lowering import known as known_kernels
 from graphturbo_core.lowering.known import KnownKernels
 from graphturbo_core.lowering.local_buffer import places as places_module
-from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.place_kernel import PlacementTask
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Binding, Plan, Scope

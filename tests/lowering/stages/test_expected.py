@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Interval
-from graphturbo_core.lowering.local_buffer import placement
+from graphturbo_core.lowering.local_buffer import place_kernel
 from graphturbo_core.lowering.stages.expected import StageLoad, expected_times, stage_load
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.tiling import staging
@@ -110,7 +110,7 @@ def test_places_in_lb_and_staging_follow_what_is_expected(
 ) -> None:
     """Of every kernel, by its own stages; not where one layer ends before the next begins."""
     asked: list[Sequence[Interval]] = []
-    for module in (placement, staging):
+    for module in (place_kernel, staging):
         kept = module.rested
 
         def spy(*given, kept=kept):  # type: ignore[no-untyped-def]

@@ -10,7 +10,8 @@ import pytest
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.place_kernel import PlacementTask
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, SharedValues
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.tiling.cutting import grains
@@ -87,7 +88,7 @@ def test_where_that_is_too_much_all_are_coarse() -> None:
 
 
 def lost(placement: KernelPlacement) -> KernelPlacement:
-    return replace(placement, spilled=placement.spilled | {"a"})
+    return replace(placement, spilled=placement.spilled | {"a"}, shared=SharedValues())
 
 
 def refused(_: KernelPlacement) -> None:
