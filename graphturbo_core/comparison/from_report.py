@@ -18,7 +18,7 @@ from graphturbo_core.comparison.figures import (
     RunFigures,
 )
 from graphturbo_core.limits import DEFAULT_LIMITS
-from graphturbo_core.products.plan import axes_text
+from graphturbo_core.products.split_text import axes_text
 from graphturbo_core.report.overview.hues import HUES, stages_of
 from graphturbo_core.report.overview.shares import cycles_by_hue
 from graphturbo_core.report.report import Report

@@ -8,7 +8,8 @@ from dataclasses import fields, replace
 from graphturbo_core.export.difference import NONE, Difference, capped
 from graphturbo_core.export.plan_file import Origin, PlanFile
 from graphturbo_core.products.cooperation import Cooperation
-from graphturbo_core.products.plan import Binding, along_text
+from graphturbo_core.products.plan import Binding
+from graphturbo_core.products.split_text import along_text
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.record import GroupRecord, KernelRecord, Record
 

@@ -6,6 +6,7 @@
 - `branches.py`: parts of a kernel that run at the same time on disjoint cores.
 - `shards.py`: bytes of each LB for shards.
 - `plan.py`: Plan: layers, kernels, pieces, order, bindings, the memory of each tensor.
+- `split_text.py`: split axes of a group as text.
 - `arrays.py`: functions for arrays of compiled code.
 - `instruction_table.py`: columns of instructions: name, dtype, unit and meaning.
 - `program.py`: Program: instructions, boxes, buffers, channels and conflicts as arrays.

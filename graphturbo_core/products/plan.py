@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from itertools import product
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +44,7 @@ class Scope(Enum):
     DRAM = "DRAM"
 
     __hash__ = object.__hash__
-    """Enum's own hash runs Python code."""
+    """Enum's own hash runs Python code. `Residency` has this hash too."""
 
 
 class Residency(Enum):
@@ -66,7 +65,6 @@ class Residency(Enum):
     SHARDED = "sharded"
 
     __hash__ = object.__hash__
-    """Enum's own hash runs Python code."""
 
 
 class Binding(NamedTuple):
@@ -146,23 +144,6 @@ class Group:
     covered_ops: int
     peak_bytes: int
     further_splits: tuple[tuple[int, int], ...] = ()
-
-
-def along_text(axis: int, pieces: int, further: Sequence[Sequence[int]]) -> str:
-    """Split axes of a group as text: `axis 0`, `axes 2 in 8 and 3 in 4`; "" for -1."""
-    axes = axes_text(axis, pieces, further)
-    return f"{'axes' if further else 'axis'} {axes}" if axes else ""
-
-
-def axes_text(axis: int, pieces: int, further: Sequence[Sequence[int]]) -> str:
-    """The axes alone: `0`, `2 in 8 and 3 in 4`; "" for -1.
-
-    `further`: pairs of a further axis and its parts; `pieces`: product of the parts of all axes.
-    """
-    if not further:
-        return "" if axis < 0 else str(axis)
-    first = pieces // prod(parts for _, parts in further)
-    return " and ".join(f"{a} in {n}" for a, n in ((axis, first), *further))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 from graphturbo_core import __version__
-from graphturbo_core.products.plan import Group, axes_text
 from graphturbo_core.products.program import Memory
+from graphturbo_core.products.split_text import axes_text
 from graphturbo_core.report.bounds.bounds import bounds
 from graphturbo_core.report.bounds.need import ModelNeed, model_need
 from graphturbo_core.report.outcome import REPLAY_STEPS, Outcome
@@ -319,16 +319,16 @@ def _lists(outcome: Outcome) -> _Lists:
             "pieces": group.pieces,
             "covered_ops": group.covered_ops,
             "peak_bytes": group.peak_bytes,
-            **_further(group),
+            **_further(group.further_splits),
         }
         for index, group in enumerate(plan.groups)
     ]
     return {"groups": groups, "order": [kernel.name for kernel in plan.kernels]}
 
 
-def _further(group: Group) -> _FurtherSplits:
+def _further(splits: Sequence[Sequence[int]]) -> _FurtherSplits:
     """Further split axes and their parts, where the group has some (`pieces` counts all)."""
-    pairs = [list(split) for split in group.further_splits]
+    pairs = [list(split) for split in splits]
     return {"further_splits": pairs} if pairs else {}
 
 

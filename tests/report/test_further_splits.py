@@ -12,7 +12,7 @@ from rich.console import Console
 
 from graphturbo_core.export.plan_diff import plan_differences
 from graphturbo_core.export.plan_read import read_plan
-from graphturbo_core.products.plan import along_text
+from graphturbo_core.products.split_text import along_text
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.halo import _union
 from graphturbo_core.report.verdict.text import group_table

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 
-from graphturbo_core.products.plan import Binding, Decision, Group, KernelPlan, Plan, along_text
+from graphturbo_core.products.plan import Binding, Decision, Group, KernelPlan, Plan
+from graphturbo_core.products.split_text import along_text
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.run_rows import layer_counts, numbers_text, scope_text
 from graphturbo_core.strategies.baselines.stitch_schemes import STITCH_STEP, STITCH_STEPS

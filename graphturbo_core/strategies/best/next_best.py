@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from graphturbo_core.products.plan import Decision, along_text
+from graphturbo_core.products.plan import Decision
+from graphturbo_core.products.split_text import along_text
 from graphturbo_core.strategies.best.planned import Planned
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.cuts import GroupCut

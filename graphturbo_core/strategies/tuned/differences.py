@@ -8,7 +8,8 @@ from itertools import groupby
 
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.products.gb_retention import GbRetention
-from graphturbo_core.products.plan import Decision, Group, Plan, Scope, along_text
+from graphturbo_core.products.plan import Decision, Group, Plan, Scope
+from graphturbo_core.products.split_text import along_text
 
 Numbers = dict[str, int | float | str]
 STEP = "search"
