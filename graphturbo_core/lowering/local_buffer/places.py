@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from graphturbo_core.ir.boxes import Box, corner_of, extents, shifted
 from graphturbo_core.ir.graph import Op
@@ -23,6 +23,9 @@ MOST_PLACED = 20_000
 
 Corner = tuple[int, ...]
 """Lowest index of a box along every axis."""
+
+_PlacedT = TypeVar("_PlacedT", Resident, Need)
+"""A tensor that is placed in LB, or a request for its place."""
 
 _MOVING = frozenset({AxisKind.SAME, AxisKind.PERMUTED})
 """Kinds of axes along which a read moves with the result, wherever that is."""
@@ -222,34 +225,28 @@ class _Copy(NamedTuple):
 
     def resident(self, held: Resident) -> Resident:
         """The resident of the other kernel."""
-        by = self._shift(held.tensor)
-        return replace(
-            held,
-            tensor=self.names[held.tensor],
-            boxes=_shifted(held.boxes, by),
-            shares=_shifted(held.shares, by),
-            cut=_shifted_cut(held.cut, by),
-            own=held.own and self.resident(held.own),
-        )
+        moved = self._moved(held)
+        return moved if held.own is None else replace(moved, own=self.resident(held.own))
 
     def views(self, views: Views) -> Views:
         """The views of the other kernel."""
         names = self.names
-        needs = {names[name]: self._need(need) for name, need in views.needs.items()}
+        needs = {names[name]: self._moved(need) for name, need in views.needs.items()}
         maps = {
             names[name]: access._replace(tensor=names[access.tensor])
             for name, access in views.maps.items()
         }
         return Views(needs, maps, views.skipped)
 
-    def _need(self, need: Need) -> Need:
-        by = self._shift(need.tensor)
+    def _moved(self, placed: _PlacedT) -> _PlacedT:
+        """A resident or a need with the other kernel's tensor, boxes, shares and cut."""
+        by = self._shift(placed.tensor)
         return replace(
-            need,
-            tensor=self.names[need.tensor],
-            boxes=_shifted(need.boxes, by),
-            shares=_shifted(need.shares, by),
-            cut=_shifted_cut(need.cut, by),
+            placed,
+            tensor=self.names[placed.tensor],
+            boxes=_shifted(placed.boxes, by),
+            shares=_shifted(placed.shares, by),
+            cut=_shifted_cut(placed.cut, by),
         )
 
     def _shift(self, tensor: str) -> Corner:
