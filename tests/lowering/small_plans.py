@@ -85,6 +85,31 @@ def turned(cores: int) -> Plan:
     return replace(plan, kernels=(replace(kernel, bindings=bindings),))
 
 
+TURNED_BACK = "a = Exp (x) s = Softmax <axis = 1> (a) t = Softmax <axis = 2> (s) y = Add (a, t)"
+"""Of `a` columns are read, and then the rows that the core computed itself."""
+TURNED_LATER = "a = Exp (x) b = Softmax <axis = 2> (a) s = MatMul (b, a) y = Softmax <axis = 2> (s)"
+"""The rows first."""
+
+
+def turned_back(
+    lb_data_bytes: int,
+    text: str = TURNED_BACK,
+    *,
+    width: int = 32,
+    last: tuple[int, ...] = (0, 1, 2, 3),
+) -> Plan:
+    """One kernel, its tensors cut in four by rows, `s` by columns; `last`: the cores of `y`."""
+    sem = weighted(f"g (float[2,16,{width}] x) => (float[2,16,{width}] y) {{ {text} }}")
+    small = replace(chip("generic-4x4"), lb_data_bytes=lb_data_bytes, split_capacity_bytes=1 << 20)
+    plan = plan_of(sem, "graphturbo:order", small)
+    (kernel,) = plan.kernels
+    rows, columns = (Binding((axis,), (4,), (0, 1, 2, 3)) for axis in (1, 2))
+    bindings = dict.fromkeys(kernel.bindings, rows)
+    bindings |= {"s": columns, "y": rows._replace(cores=last)}
+    scopes = {"y": kernel.scopes["y"]}
+    return replace(plan, kernels=(replace(kernel, bindings=bindings, scopes=scopes),))
+
+
 LONG_NEST = (
     "g (float[8,64] x, float[64,64] w) => (float[8,64] y) { a = MatMul (x, w) "
     "b = Relu (a) c = Sigmoid (b) d = Exp (c) y = Tanh (d) }"

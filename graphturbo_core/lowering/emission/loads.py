@@ -64,11 +64,14 @@ class OperandFeeder:
         self._streamed: dict[tuple[str, int], tuple[Box, int]] = {}
         self._turn: dict[tuple[str, int], int] = {}
         self._parts: dict[tuple[str, int], list[tuple[int, Box]]] = {}
+        self._stage = -1
         self._reached: Reached[_Readers] | None = None
 
     def resident(self, tensor: str, core: int) -> int | None:
-        """The LB buffer of the tensor's box on this core; None if it is not resident."""
+        """The LB buffer that this core's present stage reads; None if it is not resident."""
         placed = self._placement.residents.get(tensor)
+        if placed is not None and self._stage in placed.direct:
+            placed = placed.own
         if placed is None or core not in placed.boxes:
             return None
         return self.held(placed, core)
@@ -99,6 +102,7 @@ class OperandFeeder:
         self._tiles.clear()
         self._streamed.clear()
         self._parts.clear()
+        self._stage = stage.index
         readers = self._find_readers(stage)
         self._reached = Reached(stage, readers, [operands for _, operands, _ in readers])
         if stage.is_on_cluster:
@@ -106,6 +110,8 @@ class OperandFeeder:
         for operand in stage.operands:
             placed = self._placement.residents.get(operand.tensor)
             if placed is None or operand.tensor in self._exchanged:
+                continue
+            if stage.index in placed.direct:
                 continue
             self._exchanged.add(operand.tensor)
             where = Where(self._op_index[operand.op.name], stage.layer, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -71,13 +71,22 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
         CapacityError: even with all tensors streamed a tile does not fit, or tiles are too many.
     """
     demoted = set(task.parked)
+    apart: frozenset[str] | None = None
     cuts = StageCuts(task.plan, task.stages, task.grain, task.alike, task.places)
     asked = _asked(task, cuts)
     while True:
-        wanted = {name: need for name, need in asked.items() if name not in demoted}
+        wanted = {
+            name: replace(need, is_apart=True) if apart and name in apart else need
+            for name, need in asked.items()
+            if name not in demoted
+        }
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, tuple):
             return attempt, cuts.most_tiles
+        if apart is None:
+            apart = _smaller_apart(task, asked, cuts)
+            if not apart.isdisjoint(wanted):
+                continue
         if not task.inherited.keys().isdisjoint(attempt):
             return None, cuts.most_tiles
         demoted.update(attempt)
@@ -207,7 +216,7 @@ def _placed(
         made = need if own is None else own
         found[need.tensor] = Resident(
             need.tensor, offsets[request.place], aligned(request.size_bytes), need.boxes,
-            made.shares, made.cut, need.first, need.last, own=own,
+            made.shares, made.cut, need.first, need.last, own=own, direct=need.direct,
         )  # fmt: skip
     return found
 
@@ -215,23 +224,49 @@ def _placed(
 def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tuple[Need, ...]:
     """A tensor as one request; or as two: its computed parts, and its read parts.
 
-    Two if they need fewer bytes than one box around both. Not for tensors that leave the kernel,
-    nor for views.
+    Two if they need fewer bytes than one box around both, or if that is asked for. Not for tensors
+    that leave the kernel, nor for views.
     """
-    read = cuts.holdings.get(need.tensor, {})
-    is_plain = (
-        need.shares
-        and read
-        and need.tensor not in task.kernel.kept
-        and need.tensor not in views.holders
+    if not _is_divisible(task, need, cuts) or need.tensor in views.holders:
+        return (need,)
+    if not need.is_apart and cuts.asked_bytes(need) <= cuts.apart_bytes(need):
+        return (need,)
+    return _divided(need, cuts)
+
+
+def _is_divisible(task: PlacementTask, need: Need, cuts: StageCuts) -> bool:
+    """Whether a tensor is computed here, read by cores, and does not leave the kernel in LB."""
+    is_here = need.shares and need.tensor not in task.kernel.kept
+    return bool(is_here and cuts.holdings.get(need.tensor))
+
+
+def _divided(need: Need, cuts: StageCuts) -> tuple[Need, ...]:
+    """The computed parts of a tensor, and its read parts: live while they are read alone.
+
+    One need where every core reads its own share alone.
+    """
+    reads = cuts.shared_reads(need)
+    if not reads.others:
+        return (need,)
+    handed_on = min(reads.others)
+    own = replace(need, boxes=need.shares, last=max({handed_on, *reads.direct}), is_own=True)
+    last, direct = max(reads.others), reads.direct
+    return own, replace(need, boxes=reads.boxes, first=handed_on, last=last, direct=direct)
+
+
+def _smaller_apart(
+    task: PlacementTask, asked: Mapping[str, Need], cuts: StageCuts
+) -> frozenset[str]:
+    """Tensors that take fewer bytes in fewer stages if computed and read parts are apart."""
+
+    def taken(needs: Sequence[Need]) -> int:
+        return sum(cuts.asked_bytes(each) * (each.last - each.first + 1) for each in needs)
+
+    return frozenset(
+        name
+        for name, need in asked.items()
+        if _is_divisible(task, need, cuts) and taken(_divided(need, cuts)) < taken([need])
     )
-    if not is_plain:
-        return (need,)
-    if cuts.asked_bytes(need) <= cuts.apart_bytes(need):
-        return (need,)
-    handed_on = min(cuts.uses[need.tensor])
-    own = replace(need, boxes=need.shares, last=handed_on, is_own=True)
-    return own, replace(need, boxes=read, first=handed_on)
 
 
 def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:

@@ -24,8 +24,9 @@ class Resident:
 
     `shares`: box that each core computes (empty for a loaded tensor), by its `cut`. Stages `first`
     to `last` use it. `is_inherited`: the kernel before left it here. `own`: each core's computed
-    box in a separate buffer until it is exchanged, if one box around computed and read parts would
-    need more bytes than both (our choice); None: one buffer.
+    box in a separate buffer, if one box around computed and read parts would need more bytes than
+    both, or if tensors have no room otherwise (our choice); None: one buffer. It is exchanged, and
+    its last user may be a stage in `direct`: there each core reads its own box alone.
     """
 
     tensor: str
@@ -38,6 +39,7 @@ class Resident:
     last: int
     is_inherited: bool = False
     own: Resident | None = None
+    direct: frozenset[int] = frozenset()
 
     @property
     def made(self) -> Resident:

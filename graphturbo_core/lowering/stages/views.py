@@ -18,8 +18,9 @@ _PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
 class Need:
     """A request for LB: a tensor's lifetime in stages, and per core its box and computed share.
 
-    `cut`: division over the computing cores; None if it is loaded. `is_own`: only the computed
-    parts; the read parts are another need.
+    `cut`: division over the computing cores; None if it is loaded. `is_apart`: to be divided into
+    two needs: the computed parts (`is_own`), and the boxes that cores read. `direct`: of the
+    latter, stages that read the computed parts instead.
     """
 
     tensor: str
@@ -28,7 +29,9 @@ class Need:
     cut: Cut | None
     first: int
     last: int
+    is_apart: bool = False
     is_own: bool = False
+    direct: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,22 @@ as before. Without the memo, a kernel of a thousand ops would recompute all stag
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
-from graphturbo_core.ir.boxes import Box, Interval
+from graphturbo_core.ir.boxes import Box, Interval, contains
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligned
-from graphturbo_core.lowering.stages.stage import Stage, core_stages, holdings, largest_bytes
+from graphturbo_core.lowering.stages.stage import (
+    Shares,
+    Stage,
+    core_stages,
+    holdings,
+    largest_bytes,
+    merge_needs,
+    needs,
+)
 from graphturbo_core.lowering.stages.views import Need
 from graphturbo_core.lowering.tiling.cutting import Grain, staging_sets
 from graphturbo_core.lowering.tiling.expected_places import OperandPlaces
@@ -69,6 +78,18 @@ class StageCut:
         return sizes
 
 
+class SharedReads(NamedTuple):
+    """Reads of a tensor that cores compute in shares.
+
+    `direct`: stages in which each core finds all that it reads in its own share. `boxes`: what each
+    core reads in the `others`.
+    """
+
+    direct: frozenset[int]
+    others: tuple[int, ...]
+    boxes: Mapping[int, Box]
+
+
 class StageCuts:
     """Memo of values that follow from a stage and its room alone."""
 
@@ -93,6 +114,7 @@ class StageCuts:
         self._cuts: dict[tuple[int, frozenset[str], bool], StageCut] = {}
         self._asked_bytes: dict[tuple[str, bool, int], int] = {}
         self._apart_bytes: dict[str, int] = {}
+        self._reads: dict[str, SharedReads] = {}
 
     @cached_property
     def holdings(self) -> Mapping[str, Mapping[int, Box]]:
@@ -132,6 +154,14 @@ class StageCuts:
             boxes = need.shares, self.holdings.get(name, {})
             self._apart_bytes[name] = sum(largest_bytes(self._plan, name, each) for each in boxes)
         return self._apart_bytes[name]
+
+    def shared_reads(self, need: Need) -> SharedReads:
+        """How cores read a tensor that they compute in shares."""
+        name = need.tensor
+        if name not in self._reads:
+            readers = (self._stages[index] for index in dict.fromkeys(self.uses[name]))
+            self._reads[name] = _shared_reads(readers, name, need.shares)
+        return self._reads[name]
 
     def cut(self, stage: Stage, in_lb: Collection[str], is_output_in_lb: bool) -> StageCut:
         """The cut of a stage that reads `in_lb` from LB, and computes its output there or not.
@@ -217,3 +247,20 @@ class StageCuts:
             is_wide=grain.is_wide,
             turns=turns,
         )
+
+
+def _shared_reads(stages: Iterable[Stage], tensor: str, shares: Shares) -> SharedReads:
+    """The reads of `tensor` by those of its readers that run on cores."""
+    direct: set[int] = set()
+    others: list[int] = []
+    boxes: dict[int, Box] = {}
+    for stage in core_stages(tuple(stages)):
+        read = [needs(stage, operand) for operand in stage.operands if operand.tensor == tensor]
+        parts = [part for each in read for part in each.items()]
+        if parts and all(core in shares and contains(shares[core], box) for core, box in parts):
+            direct.add(stage.index)
+        elif parts:
+            others.append(stage.index)
+            for each in read:
+                merge_needs(boxes, each)
+    return SharedReads(frozenset(direct), tuple(others), boxes)

@@ -40,7 +40,15 @@ from graphturbo_core.products.scheduling import ACROSS_LAYERS
 from tests.lowering.chips import shared, sharing
 from tests.lowering.global_buffer.gb_outputs import few_in_turn
 from tests.lowering.nets import chip, plan_of
-from tests.lowering.small_plans import HALO, TWICE, batches, halo, one_conv, turned
+from tests.lowering.small_plans import (
+    HALO,
+    TWICE,
+    batches,
+    halo,
+    one_conv,
+    turned,
+    turned_back,
+)
 from tests.strategies.samples import weighted
 
 SOFT = (
@@ -65,6 +73,7 @@ CASES = {
     "read from GB": (lambda: plan_of(weighted(HALO), "graphturbo:gb", chip("tiny")), 1),
     "a piece of a batch": (batches, 2),
     "exchanged parts": (lambda: turned(2), 0),
+    "read as computed": (lambda: turned_back(3072), 0),
     "a weight in shards": (lambda: plan_of(weighted(TWICE), "layerwise", sharing()), 0),
     "tiles of a resident weight": (lambda: one_conv(40)[0], 0),
     "a shared engine": (lambda: plan_of(weighted(TWICE), "tvm", shared()), 0),
@@ -190,6 +199,7 @@ MEMBERS: dict[str, Callable[[Setting], Iterable[object]]] = {
     "placement.kept": lambda setting: setting.names,
     "placement.spilled": lambda setting: setting.names,
     "placement.kernel.kept": lambda setting: setting.names,
+    "placement.residents.direct": lambda setting: range(len(setting.placement.stages)),
     "placement.views.skipped": lambda setting: range(len(setting.placement.stages)),
 }
 """What sets may have."""

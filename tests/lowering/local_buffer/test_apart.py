@@ -1,0 +1,95 @@
+"""A tensor whose readers need more than what each core computed of it: one buffer, or two.
+
+A core computes 2 x 4 x 32 elements of `a`, 512 bytes in fp16. `s` reads 2 x 16 x 8 of them, 512
+bytes; the box around both is all of `a`, 2,048 bytes. `y` reads what the core computed itself.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from graphturbo_core.lowering.local_buffer import place_kernel as placing
+from graphturbo_core.lowering.local_buffer.placement import Resident
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.program import InstructionKind, Memory, Program
+from graphturbo_core.sim.simulate import simulate
+from tests.lowering.nets import lowered_with_placements
+from tests.lowering.replay import replay
+from tests.lowering.small_plans import TURNED_BACK, TURNED_LATER, turned_back
+
+ROOMY, NARROW = 196_608, 3_072
+
+
+def resident(plan: Plan, tensor: str = "a") -> Resident:
+    _, (placement,) = lowered_with_placements(plan)
+    assert [stage.output for stage in placement.stages] == ["a", "s", "y"]
+    return placement.residents[tensor]
+
+
+def dram_bytes_of(program: Program, tensor: str) -> int:
+    buffers = program.buffers
+    number = program.tensors.index(tensor)
+    is_its = (buffers.tensor == number) & (buffers.memory != Memory.LB_DATA)
+    return int(buffers.size_bytes[is_its].sum())
+
+
+def test_with_room_it_has_one_buffer_from_its_first_stage_to_its_last() -> None:
+    held = resident(turned_back(ROOMY))
+    assert (held.size_bytes, held.first, held.last) == (2048, 0, 2)
+    assert held.own is None
+    assert held.direct == frozenset()
+
+
+def test_without_room_its_own_part_is_live_to_the_end_and_what_is_read_while_it_is() -> None:
+    """Three stages of 2,048 bytes, beside what else is live; or three of 512 and one of 512."""
+    held = resident(turned_back(NARROW))
+    assert held.own is not None
+    assert (held.own.size_bytes, held.own.first, held.own.last) == (512, 0, 2)
+    assert (held.size_bytes, held.first, held.last) == (512, 1, 1)
+    assert held.direct == {2}
+    assert held.boxes[1] == ((0, 2), (0, 16), (8, 16))
+    assert held.own.boxes[1] == ((0, 2), (4, 8), (0, 32))
+
+
+def test_a_stage_before_the_exchange_reads_what_was_computed_too() -> None:
+    plan = turned_back(2048, TURNED_LATER, width=16)
+    program, (placement,) = lowered_with_placements(plan)
+    held = placement.residents["a"]
+    assert [stage.output for stage in placement.stages] == ["a", "b", "s", "y"]
+    assert held.own is not None
+    assert (held.direct, held.own.last, held.first, held.last) == ({1}, 2, 2, 2)
+    copies = program.kind == InstructionKind.COPY
+    assert sorted(program.layer[copies].tolist()) == [2] * 8 + [3] * 4
+
+
+def test_a_stage_of_which_one_core_reads_others_parts_is_not_direct() -> None:
+    """Cores 0 and 3 would find their rows of `a`; 1 and 2 have each other's."""
+    _, (placement,) = lowered_with_placements(turned_back(NARROW, last=(0, 2, 1, 3)))
+    assert all(held.direct == frozenset() for held in placement.residents.values())
+
+
+@pytest.mark.parametrize("lb_data_bytes", [ROOMY, NARROW, 2048])
+@pytest.mark.parametrize("text", [TURNED_BACK, TURNED_LATER])
+@pytest.mark.parametrize("last", [(0, 1, 2, 3), (0, 2, 1, 3)])
+def test_whichever_every_element_that_is_read_is_there(
+    lb_data_bytes: int, text: str, last: tuple[int, ...]
+) -> None:
+    replay(simulate(lower(turned_back(lb_data_bytes, text, width=16, last=last))))
+
+
+def test_otherwise_a_tensor_would_be_spilled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placing, "_smaller_apart", lambda *_: frozenset())
+    program, (placement,) = lowered_with_placements(turned_back(NARROW))
+    (spilled,) = placement.spilled
+    assert spilled == "s"
+    assert dram_bytes_of(program, spilled) > 0
+    replay(simulate(program))
+
+
+def test_each_core_copies_its_own_part_once() -> None:
+    """2 x 4 x 8 elements of `a` for `s`, as many of `s` for `y`; of `a` none for `y`."""
+    program, _ = lowered_with_placements(turned_back(NARROW))
+    copies = program.kind == InstructionKind.COPY
+    assert program.size_bytes[copies].tolist() == [128] * 8
+    assert sorted(program.layer[copies].tolist()) == [1] * 4 + [2] * 4
