@@ -70,11 +70,13 @@ class OperandFeeder:
     def resident(self, tensor: str, core: int) -> int | None:
         """The LB buffer that this core's present stage reads; None if it is not resident."""
         placed = self._placement.residents.get(tensor)
-        if placed is not None and self._stage in placed.direct:
-            placed = placed.own
-        if placed is None or core not in placed.boxes:
+        if placed is None:
             return None
-        return self.held(placed, core)
+        is_direct = self._stage in placed.direct
+        found = placed.made if is_direct else placed
+        if core not in found.boxes or (placed.is_passed and not is_direct):
+            return None
+        return self.held(found, core)
 
     def held(self, placed: Resident, core: int) -> int:
         """LB buffer of a resident tensor on one of its cores."""
@@ -111,7 +113,7 @@ class OperandFeeder:
             placed = self._placement.residents.get(operand.tensor)
             if placed is None or operand.tensor in self._exchanged:
                 continue
-            if stage.index in placed.direct:
+            if stage.index in placed.direct or placed.is_passed:
                 continue
             self._exchanged.add(operand.tensor)
             where = Where(self._op_index[operand.op.name], stage.layer, 0)
@@ -287,7 +289,10 @@ class OperandFeeder:
             return
         buffer = self.ring_buffer(stage, tensor, core, box)
         own = self._own(stage, operand, tile.box)
-        for site in self._around.sources[tensor]:
+        placed = self._placement.residents.get(tensor)
+        if placed is not None:
+            self._gather(where, placed, box, (core, buffer))
+        for site in self._around.sources[tensor] if placed is None else ():
             part = intersect(site.box, box)
             if not is_empty(part):
                 halo = self._halo_bytes(tensor, part, own)
@@ -307,23 +312,28 @@ class OperandFeeder:
         self._tiles[operand.tensor, core, where.tile] = buffer
 
     def _exchange(self, where: Where, placed: Resident) -> None:
-        """Each core fetches the parts of its box that other cores computed.
+        """Each core fetches the parts of its box that other cores computed."""
+        for core, box in placed.boxes.items():
+            self._gather(where, placed, box, (core, self.held(placed, core)))
 
-        A core's own part in a separate buffer is copied too.
+    def _gather(self, where: Where, placed: Resident, box: Box, target: tuple[int, int]) -> None:
+        """Move the parts of a box to `target`, (core, buffer), from the cores that computed them.
+
+        The core's own part is copied if it is in another buffer.
         """
         assert placed.cut is not None
-        owners = self._mover.owners(placed.cut)
+        core, buffer = target
         source = placed.made
-        for core, box in placed.boxes.items():
-            target = core, self.held(placed, core)
-            for leader, parts in owners.by_leader(box, core).items():
-                ends = (leader, self.held(source, leader)), target
-                self._mover.exchange(where, placed.tensor, parts, ends)
-            if placed.own is None or core not in placed.own.boxes:
-                continue
-            part = intersect(placed.own.boxes[core], box)
-            if not is_empty(part):
-                self._mover.copy(where, placed.tensor, part, self.held(placed.own, core), target)
+        parts_of = self._mover.owners(placed.cut).by_leader(box, core)
+        for leader, parts in parts_of.items():
+            self._mover.exchange(
+                where, placed.tensor, parts, ((leader, self.held(source, leader)), target)
+            )
+        if core not in source.boxes or self.held(source, core) == buffer:
+            return
+        part = intersect(source.boxes[core], box)
+        if not is_empty(part):
+            self._mover.copy(where, placed.tensor, part, self.held(source, core), target)
 
 
 def _with_elements(parts: Iterable[tuple[_Holder, Box]]) -> list[tuple[_Holder, Box]]:

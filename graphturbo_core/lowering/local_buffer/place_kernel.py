@@ -70,26 +70,27 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
     Raises:
         CapacityError: even with all tensors streamed a tile does not fit, or tiles are too many.
     """
-    demoted = set(task.parked)
-    apart: frozenset[str] | None = None
     cuts = StageCuts(task.plan, task.stages, task.grain, task.alike, task.places)
     asked = _asked(task, cuts)
+    demoted, changed = set(task.parked), dict[str, Need]()
+    is_first = True
     while True:
-        wanted = {
-            name: replace(need, is_apart=True) if apart and name in apart else need
-            for name, need in asked.items()
-            if name not in demoted
-        }
+        wanted = {name: need for name, need in (asked | changed).items() if name not in demoted}
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, tuple):
             return attempt, cuts.most_tiles
-        if apart is None:
-            apart = _smaller_apart(task, asked, cuts)
-            if not apart.isdisjoint(wanted):
+        if is_first:
+            is_first, changed = False, _smaller_apart(task, wanted, cuts)
+            if changed:
                 continue
         if not task.inherited.keys().isdisjoint(attempt):
             return None, cuts.most_tiles
-        demoted.update(attempt)
+        for name in attempt:
+            need = changed.get(name, wanted.get(name))
+            if need is not None and _can_be_passed(task, need, cuts):
+                changed[name] = _passed(need, cuts)
+            else:
+                demoted.add(name)
 
 
 def _attempt(
@@ -99,9 +100,12 @@ def _attempt(
     plan, kernel, stages = task.plan, task.kernel, task.stages
     turns = plan.feeding.tiles
     written = {name for name, need in wanted.items() if need.shares}
-    views = find_views(plan, kernel, stages, wanted)
-    in_lb = wanted.keys() | task.inherited.keys()
-    found = [cuts.cut(stage, in_lb, stage.output in written) for stage in stages]
+    passed = {name: need for name, need in wanted.items() if need.is_passed}
+    views = find_views(plan, kernel, stages, {n: wanted[n] for n in wanted if n not in passed})
+    views = replace(views, needs={**views.needs, **passed})
+    found = [
+        cuts.cut(stage, _in_lb(task, stage, wanted), stage.output in written) for stage in stages
+    ]
     tilings = tuple(cut.tiling for cut in found)
     counts = [(cut.stage.ops[0].name, cut.tile_count) for cut in found]
     cuts.most_tiles = max(cuts.most_tiles, sum(count for _, count in counts))
@@ -135,6 +139,20 @@ def _attempt(
             ]
         ),
         cluster_ring_bytes=turns * ring_bytes(stages, rings, is_on_cluster=True),
+    )
+
+
+def _in_lb(task: PlacementTask, stage: Stage, wanted: Mapping[str, Need]) -> frozenset[str]:
+    """Tensors that a stage finds in LB where it reads them."""
+    read = (operand.tensor for operand in stage.operands)
+    return frozenset(
+        name
+        for name in read
+        if name in task.inherited
+        or (
+            name in wanted
+            and not (wanted[name].is_passed and stage.index not in wanted[name].direct)
+        )
     )
 
 
@@ -217,6 +235,7 @@ def _placed(
         found[need.tensor] = Resident(
             need.tensor, offsets[request.place], aligned(request.size_bytes), need.boxes,
             made.shares, made.cut, need.first, need.last, own=own, direct=need.direct,
+            is_passed=need.is_passed,
         )  # fmt: skip
     return found
 
@@ -227,7 +246,8 @@ def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tu
     Two if they need fewer bytes than one box around both, or if that is asked for. Not for tensors
     that leave the kernel, nor for views.
     """
-    if not _is_divisible(task, need, cuts) or need.tensor in views.holders:
+    is_whole = need.is_passed or need.tensor in views.holders
+    if is_whole or not _is_divisible(task, need, cuts):
         return (need,)
     if not need.is_apart and cuts.asked_bytes(need) <= cuts.apart_bytes(need):
         return (need,)
@@ -255,18 +275,44 @@ def _divided(need: Need, cuts: StageCuts) -> tuple[Need, ...]:
 
 
 def _smaller_apart(
-    task: PlacementTask, asked: Mapping[str, Need], cuts: StageCuts
-) -> frozenset[str]:
+    task: PlacementTask, wanted: Mapping[str, Need], cuts: StageCuts
+) -> dict[str, Need]:
     """Tensors that take fewer bytes in fewer stages if computed and read parts are apart."""
 
     def taken(needs: Sequence[Need]) -> int:
         return sum(cuts.asked_bytes(each) * (each.last - each.first + 1) for each in needs)
 
-    return frozenset(
-        name
-        for name, need in asked.items()
+    return {
+        name: replace(need, is_apart=True)
+        for name, need in wanted.items()
         if _is_divisible(task, need, cuts) and taken(_divided(need, cuts)) < taken([need])
+    }
+
+
+def _can_be_passed(task: PlacementTask, need: Need, cuts: StageCuts) -> bool:
+    """Whether cores that read a tensor may get its tiles from those that computed it.
+
+    Our choice: on chips without a GB alone. There each core would fetch its tiles from DRAM.
+    """
+    kernel, name = task.kernel, need.tensor
+    operands = (o for index in cuts.uses.get(name, ()) for o in task.stages[index].operands)
+    return (
+        not task.plan.hardware.has_gb
+        and not need.is_passed
+        and _is_divisible(task, need, cuts)
+        and name not in kernel.outputs
+        and kernel.scopes.get(name, Scope.LB) is Scope.LB
+        and not any(o.is_lookup or o.is_tiled_weight for o in operands if o.tensor == name)
     )
+
+
+def _passed(need: Need, cuts: StageCuts) -> Need:
+    """The computed parts alone, to the last stage that reads some of them."""
+    reads = cuts.shared_reads(need)
+    return replace(
+        need, boxes=need.shares, last=max(cuts.uses[need.tensor]), direct=reads.direct,
+        is_apart=False, is_passed=True,
+    )  # fmt: skip
 
 
 def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:

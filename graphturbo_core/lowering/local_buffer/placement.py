@@ -40,6 +40,7 @@ class Resident:
     is_inherited: bool = False
     own: Resident | None = None
     direct: frozenset[int] = frozenset()
+    is_passed: bool = False
 
     @property
     def made(self) -> Resident:

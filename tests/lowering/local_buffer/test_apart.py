@@ -6,17 +6,22 @@ bytes; the box around both is all of `a`, 2,048 bytes. `y` reads what the core c
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.local_buffer import place_kernel as placing
 from graphturbo_core.lowering.local_buffer.placement import Resident
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.sim.simulate import simulate
-from tests.lowering.nets import lowered_with_placements
+from tests.lowering.chips import bare
+from tests.lowering.nets import chip, lowered_with_placements, plan_of
 from tests.lowering.replay import replay
 from tests.lowering.small_plans import TURNED_BACK, TURNED_LATER, turned_back
+from tests.strategies.samples import weighted
 
 ROOMY, NARROW = 196_608, 3_072
 
@@ -27,7 +32,7 @@ def resident(plan: Plan, tensor: str = "a") -> Resident:
     return placement.residents[tensor]
 
 
-def dram_bytes_of(program: Program, tensor: str) -> int:
+def far_bytes_of(program: Program, tensor: str) -> int:
     buffers = program.buffers
     number = program.tensors.index(tensor)
     is_its = (buffers.tensor == number) & (buffers.memory != Memory.LB_DATA)
@@ -69,21 +74,54 @@ def test_a_stage_of_which_one_core_reads_others_parts_is_not_direct() -> None:
     assert all(held.direct == frozenset() for held in placement.residents.values())
 
 
-@pytest.mark.parametrize("lb_data_bytes", [ROOMY, NARROW, 2048])
+@pytest.mark.parametrize("lb_data_bytes", [ROOMY, NARROW, 2048, 1664, 1024])
+@pytest.mark.parametrize("on", [chip("generic-4x4"), bare()], ids=["GB", "no GB"])
 @pytest.mark.parametrize("text", [TURNED_BACK, TURNED_LATER])
 @pytest.mark.parametrize("last", [(0, 1, 2, 3), (0, 2, 1, 3)])
 def test_whichever_every_element_that_is_read_is_there(
-    lb_data_bytes: int, text: str, last: tuple[int, ...]
+    lb_data_bytes: int, on: Hardware, text: str, last: tuple[int, ...]
 ) -> None:
-    replay(simulate(lower(turned_back(lb_data_bytes, text, width=16, last=last))))
+    replay(simulate(lower(turned_back(lb_data_bytes, text, width=16, last=last, on=on))))
+
+
+def test_without_a_gb_tiles_of_it_come_from_the_cores_that_computed_it() -> None:
+    """Its parts are live to the last reader; nothing of it is written to DRAM."""
+    plan = turned_back(1664, TURNED_LATER, width=16, on=bare())
+    program, (placement,) = lowered_with_placements(plan)
+    assert placement.spilled == frozenset()
+    held = placement.residents["a"]
+    assert held.is_passed
+    assert held.own is None
+    assert (held.size_bytes, held.first, held.last, held.direct) == (256, 0, 2, {1})
+    assert (2, "a") in placement.rings
+    assert (1, "a") not in placement.rings
+    assert far_bytes_of(program, "a") == 0
+
+
+def test_with_a_gb_it_waits_there_instead() -> None:
+    plan = turned_back(1664, TURNED_LATER, width=16)
+    program, (placement,) = lowered_with_placements(plan)
+    assert not any(held.is_passed for held in placement.residents.values())
+    assert "a" in placement.spilled
+    assert far_bytes_of(program, "a") > 0
+
+
+def test_what_is_looked_up_is_not_passed() -> None:
+    """A tile's elements of a table are known by their indices alone."""
+    text = "g (float[64,16] x, int64[64] i) => (float[64,16] y) { a = Exp (x) y = Gather (a, i) }"
+    small = replace(bare(), lb_data_bytes=1024, split_capacity_bytes=1 << 20)
+    plan = plan_of(weighted(text), "graphturbo:order", small)
+    program, placements = lowered_with_placements(plan)
+    assert not any(held.is_passed for each in placements for held in each.residents.values())
+    replay(simulate(program))
 
 
 def test_otherwise_a_tensor_would_be_spilled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placing, "_smaller_apart", lambda *_: frozenset())
+    monkeypatch.setattr(placing, "_smaller_apart", lambda *_: {})
     program, (placement,) = lowered_with_placements(turned_back(NARROW))
     (spilled,) = placement.spilled
     assert spilled == "s"
-    assert dram_bytes_of(program, spilled) > 0
+    assert far_bytes_of(program, spilled) > 0
     replay(simulate(program))
 
 
