@@ -295,14 +295,12 @@ def _can_be_passed(task: PlacementTask, need: Need, cuts: StageCuts) -> bool:
     Our choice: on chips without a GB alone. There each core would fetch its tiles from DRAM.
     """
     kernel, name = task.kernel, need.tensor
-    operands = (o for index in cuts.uses.get(name, ()) for o in task.stages[index].operands)
     return (
         not task.plan.hardware.has_gb
         and not need.is_passed
         and _is_divisible(task, need, cuts)
         and name not in kernel.outputs
         and kernel.scopes.get(name, Scope.LB) is Scope.LB
-        and not any(o.is_lookup or o.is_tiled_weight for o in operands if o.tensor == name)
     )
 
 

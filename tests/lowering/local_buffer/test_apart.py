@@ -14,7 +14,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.local_buffer import place_kernel as placing
 from graphturbo_core.lowering.local_buffer.placement import Resident
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.chips import bare
@@ -106,13 +106,26 @@ def test_with_a_gb_it_waits_there_instead() -> None:
     assert far_bytes_of(program, "a") > 0
 
 
-def test_what_is_looked_up_is_not_passed() -> None:
-    """A tile's elements of a table are known by their indices alone."""
+def test_a_table_that_was_computed_is_passed_too() -> None:
+    """Any row may be looked up: tiles of all rows, a few columns each."""
     text = "g (float[64,16] x, int64[64] i) => (float[64,16] y) { a = Exp (x) y = Gather (a, i) }"
-    small = replace(bare(), lb_data_bytes=1024, split_capacity_bytes=1 << 20)
-    plan = plan_of(weighted(text), "graphturbo:order", small)
-    program, placements = lowered_with_placements(plan)
-    assert not any(held.is_passed for each in placements for held in each.residents.values())
+    plan = plan_of(weighted(text), "graphturbo:order", bare())
+    (kernel,) = plan.kernels
+    rows = dict.fromkeys(kernel.bindings, Binding((0,), (4,), (0, 1, 2, 3)))
+    narrow = replace(plan.hardware, lb_data_bytes=1536)
+    by_rows = replace(plan, hardware=narrow, kernels=(replace(kernel, bindings=rows),))
+    program, (placement,) = lowered_with_placements(by_rows)
+    assert placement.residents["a"].is_passed
+    replay(simulate(program))
+
+
+def test_what_leaves_the_kernel_is_read_where_it_is_left() -> None:
+    """`a` is a result of the model: in DRAM whether or not it has room in LB."""
+    plan = turned_back(1664, TURNED_LATER, width=16, on=bare())
+    (kernel,) = plan.kernels
+    left = replace(kernel, outputs={**kernel.outputs, "a": kernel.boxes["a"]})
+    program, (placement,) = lowered_with_placements(replace(plan, kernels=(left,)))
+    assert "a" in placement.spilled
     replay(simulate(program))
 
 
