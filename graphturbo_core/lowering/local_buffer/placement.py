@@ -25,8 +25,9 @@ class Resident:
     `shares`: box that each core computes (empty for a loaded tensor), by its `cut`. Stages `first`
     to `last` use it. `is_inherited`: the kernel before left it here. `own`: each core's computed
     box in a separate buffer, if one box around computed and read parts would need more bytes than
-    both, or if tensors have no room otherwise (our choice); None: one buffer. It is exchanged, and
-    its last user may be a stage in `direct`: there each core reads its own box alone.
+    both, or if tensors have no room otherwise (our choice); None: one buffer. `direct`: stages in
+    which each core reads its computed box alone. `is_passed`: only computed boxes are here; in
+    other stages cores get tiles of them from each other.
     """
 
     tensor: str
