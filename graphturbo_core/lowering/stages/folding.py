@@ -142,7 +142,7 @@ def _reader(stage: Stage, operand: Operand) -> _ShareReader:
 def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
     """Values that are equal for equivalent cores, one row per core."""
     own = None if tensor.made is None else _shares(tensor.made, cores)
-    around, exchanged = own, None
+    around = own
     if own is not None:
         yield own.extents
         yield own.is_there[:, np.newaxis].astype(np.int64)
@@ -152,15 +152,11 @@ def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
         yield need.extents
         yield _common(need, _own_part(reader, share))
         if own is not None:
-            inside = _common(need, own)
-            yield inside
-            if not np.array_equal(inside, need.extents):
-                exchanged = need if exchanged is None else _hull(exchanged, need)
+            yield _common(need, own)
         yield from _edges_touched(need, reader.axes)
         around = need if around is None else _hull(around, need)
-    for each in (around, exchanged):
-        if each is not None:
-            yield each.extents
+    if around is not None:
+        yield around.extents
 
 
 def _edges_touched(need: _Boxes, axes: Sequence[AxisMap]) -> Iterator[IntArray]:

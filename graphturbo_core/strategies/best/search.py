@@ -19,12 +19,13 @@ from graphturbo_core.strategies.best.segments import Segment, segments_of
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.crossover import Timed
-from graphturbo_core.strategies.plus.cuts import cut_plan
+from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
 from graphturbo_core.strategies.plus.plus import Plus, PlusTrials, Proposal, Proposer, named_plan
 from graphturbo_core.strategies.steps.kernels import Target
 
 PLANNED = "planned"
 FRUGAL = "least traffic"
+ALONE = "layers alone"
 MOST_PLANNED = 8
 """Plans of the dynamic program that are simulated (our choice)."""
 MOST_WORSE = 2
@@ -56,6 +57,7 @@ class BestSearch(Plus):
         across = (self.lent, self.cooperating) if self.minimised.is_time else ()
         return (
             self.planned,
+            self.alone,
             self.mixed,
             *(self._if_near(each) for each in self._variations),
             self.kept,
@@ -110,6 +112,13 @@ class BestSearch(Plus):
                 return
             program.learn(trials.groupings[-1])
             worse = worse + 1 if trials.best is best else 0
+
+    def alone(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
+        """Each layer a kernel, if all plans so far are refused: the shortest programs."""
+        if trials.best.spent is not None or target.constraints.shape_groups:
+            return
+        cuts = [GroupCut((layer.index,), -1, 1) for layer in trials.graph.layers]
+        yield from named_plan(ALONE, partial(cut_plan, target, trials.graph, cuts, self.full.level))
 
     def numbers(self, proposal: Proposal) -> dict[str, int | str]:
         """A proposal's cycles of time, or of DRAM."""

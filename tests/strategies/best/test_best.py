@@ -65,6 +65,21 @@ def test_planned_groupings_are_among_its_proposals() -> None:
     plans["best"].check()
 
 
+def test_layers_alone_are_evaluated_where_all_else_is_refused() -> None:
+    """Their programs are the shortest: FEED_FORWARD's cost is refused to kernels of two layers."""
+    sem, chip = weighted(FEED_FORWARD), hardware()
+
+    def short_alone(plan: Plan) -> PlanCost | None:
+        is_short = all(len(group.layers) == 1 and group.pieces == 1 for group in plan.groups)
+        return spent(plan) if is_short else None
+
+    for cost, is_tried in ((short_alone, True), (or_refused, False)):
+        plan = plan_for(parse_strategy("best"), PlanTask(sem, chip, "fp16", {}, cost=cost))
+        tried = [d.subject[0] for d in plan.decisions if d.step == "plus"]
+        assert ("layers alone" in tried) is is_tried
+        assert (len(plan.groups) == len(plan.layers)) is is_tried
+
+
 def test_each_sub_graph_says_what_the_next_best_decision_would_have_cost() -> None:
     request = RunRequest(SAMPLE, "best@4", CHIP, BATCH)
     found = run_report(load_sample(SAMPLE), request)
