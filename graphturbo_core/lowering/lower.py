@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from graphturbo_core.errors import CapacityError
@@ -92,22 +92,33 @@ def _attempts(
     """Yields each way from fine to coarse, then the coarsest tiles of each for a longer program.
 
     So a result without `--max-instructions` is the same with it. Each coarser grain is attempted
-    first with the finest one for kernels of few computes.
+    first with the finest one for kernels of few computes. Where tiles may be passed between cores,
+    all attempts are first made with that: it takes more instructions, and often much less DRAM.
     """
     tried = []
     finest, *coarser = grains(plan.rules)
     for stages in ways:
         way = stages, fewest_instructions(plan, stages)
         tried.append(way)
-        yield _Attempt(*way, finest, limits)
-        for grain in coarser:
-            yield _Attempt(*way, grain, limits, few=finest)
-            yield _Attempt(*way, grain, limits)
+        for is_passing in (True, False) if _may_pass(plan, stages) else (False,):
+            own = [replace(grain, is_passing=is_passing) for grain in (finest, *coarser)]
+            yield _Attempt(*way, own[0], limits)
+            for grain in own[1:]:
+                yield _Attempt(*way, grain, limits, few=own[0])
+                yield _Attempt(*way, grain, limits)
     if max_instructions is None:
         return
     longer = limits.longer(max_instructions)
     for way in tried:
         yield from (_Attempt(*way, grain, longer, is_longer=True) for grain in LAST_GRAINS)
+
+
+def _may_pass(plan: Plan, stages: Sequence[tuple[Stage, ...]]) -> bool:
+    """Whether cores may get tiles from each other: without a GB, and in kernels of several nests.
+
+    Our choice: in a GB a tensor waits for all cores. From DRAM each would fetch its own tiles.
+    """
+    return not plan.hardware.has_gb and any(len(own) > 1 for own in stages)
 
 
 def _longer_offered(refused: Sequence[tuple[_Attempt, CapacityError]]) -> CapacityError:

@@ -290,13 +290,10 @@ def _smaller_apart(
 
 
 def _can_be_passed(task: PlacementTask, need: Need, cuts: StageCuts) -> bool:
-    """Whether cores that read a tensor may get its tiles from those that computed it.
-
-    Our choice: on chips without a GB alone. There each core would fetch its tiles from DRAM.
-    """
+    """Whether cores that read a tensor may get its tiles from those that computed it."""
     kernel, name = task.kernel, need.tensor
     return (
-        not task.plan.hardware.has_gb
+        task.grain.is_passing
         and not need.is_passed
         and _is_divisible(task, need, cuts)
         and name not in kernel.outputs

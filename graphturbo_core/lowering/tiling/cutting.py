@@ -50,7 +50,7 @@ class Grain:
     moves and computes overlap. `staging_sets`: most tiles between matrix and vector engine at a
     time. `is_wide`: a weight tile has more columns and less of K if that needs fewer instructions.
     `staging_parts`: a product of two computed operands has at most 1/`staging_parts` of the staging
-    buffer.
+    buffer. `is_passing`: cores get tiles of a tensor without room from those that computed it.
     """
 
     tile_share: int
@@ -58,6 +58,7 @@ class Grain:
     staging_sets: int
     is_wide: bool = False
     staging_parts: int = 1
+    is_passing: bool = False
 
 
 COARSEST = Grain(1, 1, 1)

@@ -69,10 +69,14 @@ def assemble(
 def _conflict_scope(target: Target, recipe: Recipe) -> Scope | None:
     """Memory of a tensor inside a kernel whose readers bind it differently; None: LB.
 
-    LB on a chip without a GB (our choice: by way of DRAM, each core would fetch its own part).
+    Without a GB also LB, unless all outputs go to DRAM (our choice: by way of DRAM, each core would
+    fetch its own part).
     """
-    goes_through = recipe.has_gb_inside and target.gb_use.has_conflicts
-    return Scope.GB if goes_through and target.hardware.gb_bytes else None
+    if not (recipe.has_gb_inside and target.gb_use.has_conflicts):
+        return None
+    if target.hardware.gb_bytes:
+        return Scope.GB
+    return Scope.DRAM if recipe.nearest is Nearest.DRAM else None
 
 
 def assemble_cluster_parallel(
