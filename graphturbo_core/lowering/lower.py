@@ -93,7 +93,8 @@ def _attempts(
 
     So a result without `--max-instructions` is the same with it. Each coarser grain is attempted
     first with the finest one for kernels of few computes. Where tiles may be passed between cores,
-    all attempts are first made with that: it takes more instructions, and often much less DRAM.
+    all attempts are first made with that, within the lower cap: it takes more instructions, and
+    often much less DRAM.
     """
     tried = []
     finest, *coarser = grains(plan.rules)

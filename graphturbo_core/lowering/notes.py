@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory
@@ -54,7 +55,8 @@ def notes_of(
     if far.without_shards:
         count = len(far.without_shards)
         notes.append(f"{count} weights found no room for all their shards in the LBs")
-    coarse = [each.grain for each in placements if each.grain != grains(plan.rules)[0]]
+    finest = grains(plan.rules)[0]
+    coarse = [p.grain for p in placements if replace(p.grain, is_passing=False) != finest]
     if coarse:
         form = ", wide weight tiles with less of K" if coarse[0].is_wide else ""
         kernels = len(placements)

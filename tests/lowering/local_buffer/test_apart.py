@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.limits import Limits
 from graphturbo_core.lowering.local_buffer import place_kernel as placing
 from graphturbo_core.lowering.local_buffer.placement import Resident
 from graphturbo_core.lowering.lower import lower
@@ -96,6 +97,18 @@ def test_without_a_gb_tiles_of_it_come_from_the_cores_that_computed_it() -> None
     assert (2, "a") in placement.rings
     assert (1, "a") not in placement.rings
     assert far_bytes_of(program, "a") == 0
+    assert not any("coarser" in note for note in program.notes)
+
+
+def test_a_program_that_is_too_long_with_that_goes_by_way_of_dram() -> None:
+    plan = turned_back(1664, TURNED_LATER, width=16, on=bare())
+    passed = lower(plan)
+    cap = len(passed.kind) - 1
+    limits = Limits(max_instructions=cap, max_instructions_coarsest=cap, instructions_per_op=1)
+    shorter = lower(plan, limits)
+    assert len(shorter.kind) < len(passed.kind)
+    assert far_bytes_of(passed, "a") == 0 < far_bytes_of(shorter, "a")
+    replay(simulate(shorter))
 
 
 def test_with_a_gb_it_waits_there_instead() -> None:
