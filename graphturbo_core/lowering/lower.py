@@ -92,7 +92,7 @@ def _attempts(
     """Yields each way from fine to coarse, then the coarsest tiles of each for a longer program.
 
     So a result without `--max-instructions` is the same with it. Each coarser grain is attempted
-    first with the finest one for kernels of few computes. Where tiles may be passed between cores,
+    first with the finest one for kernels of few computes. Where cores may pass tiles to each other,
     all attempts are first made with that, within the lower cap: it takes more instructions, and
     often much less DRAM.
     """
@@ -115,7 +115,7 @@ def _attempts(
 
 
 def _may_pass(plan: Plan, stages: Sequence[tuple[Stage, ...]]) -> bool:
-    """Whether cores may get tiles from each other: without a GB, and in kernels of several nests.
+    """Whether `Grain.is_passing` may help: without a GB, and in kernels of several nests.
 
     Our choice: in a GB a tensor waits for all cores. From DRAM each would fetch its own tiles.
     """

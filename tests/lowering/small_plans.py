@@ -7,6 +7,7 @@ from dataclasses import replace
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.products.plan import Binding, Plan
+from tests.lowering.chips import bare
 from tests.lowering.nets import chip, placements_of, plan_of, small_model
 from tests.strategies.samples import weighted
 
@@ -100,10 +101,12 @@ def turned_back(
     last: tuple[int, ...] = (0, 1, 2, 3),
     on: Hardware | None = None,
 ) -> Plan:
-    """One kernel, its tensors cut in four by rows, `s` by columns; `last`: the cores of `y`."""
+    """One kernel, its tensors cut in four by rows, `s` by columns; by default without a GB.
+
+    `last`: the cores of `y`.
+    """
     sem = weighted(f"g (float[2,16,{width}] x) => (float[2,16,{width}] y) {{ {text} }}")
-    own = on or chip("generic-4x4")
-    small = replace(own, lb_data_bytes=lb_data_bytes, split_capacity_bytes=1 << 20)
+    small = replace(on or bare(), lb_data_bytes=lb_data_bytes, split_capacity_bytes=1 << 20)
     plan = plan_of(sem, "graphturbo:order", small)
     (kernel,) = plan.kernels
     rows, columns = (Binding((axis,), (4,), (0, 1, 2, 3)) for axis in (1, 2))

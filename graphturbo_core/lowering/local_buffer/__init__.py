@@ -12,8 +12,8 @@ buffers of stages that are expected to run at the same time get separate bytes, 
 A core's computed part and read part of a tensor may be far apart (rows of all heads, one head of
 all rows). One box around both may be most of the tensor. Then there are two places: the core's own
 share, and the box it reads, into which its part is copied (`Resident.own`, instruction kind COPY).
-So are there if tensors have no room otherwise. A stage in which each core reads its own share alone
-reads it there (`Resident.direct`). Without a GB, the shares may be all that is kept: cores get
-tiles of them from each other (`Resident.is_passed`).
+A stage in which each core reads its own share alone reads it there (`Resident.direct`). Without a
+GB there are two places too if tensors have no room otherwise; or the shares are all that is kept,
+and cores get tiles of them from each other (`Resident.is_passed`).
 An output that is resident in LB for the next kernel is treated the same way.
 """

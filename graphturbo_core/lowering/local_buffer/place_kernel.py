@@ -79,7 +79,7 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, tuple):
             return attempt, cuts.most_tiles
-        if is_first:
+        if is_first and task.grain.is_passing:
             is_first, changed = False, _smaller_apart(task, wanted, cuts)
             if changed:
                 continue

@@ -50,7 +50,8 @@ class Grain:
     moves and computes overlap. `staging_sets`: most tiles between matrix and vector engine at a
     time. `is_wide`: a weight tile has more columns and less of K if that needs fewer instructions.
     `staging_parts`: a product of two computed operands has at most 1/`staging_parts` of the staging
-    buffer. `is_passing`: cores get tiles of a tensor without room from those that computed it.
+    buffer. `is_passing`: without room for a tensor, cores keep what they computed and read of it
+    apart, or get tiles of it from each other.
     """
 
     tile_share: int

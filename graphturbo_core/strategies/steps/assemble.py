@@ -67,16 +67,10 @@ def assemble(
 
 
 def _conflict_scope(target: Target, recipe: Recipe) -> Scope | None:
-    """Memory of a tensor inside a kernel whose readers bind it differently; None: LB.
-
-    Without a GB also LB, unless all outputs go to DRAM (our choice: by way of DRAM, each core would
-    fetch its own part).
-    """
+    """Memory of a tensor inside a kernel whose readers bind it differently; None: LB."""
     if not (recipe.has_gb_inside and target.gb_use.has_conflicts):
         return None
-    if target.hardware.gb_bytes:
-        return Scope.GB
-    return Scope.DRAM if recipe.nearest is Nearest.DRAM else None
+    return Scope.GB if target.hardware.gb_bytes else Scope.DRAM
 
 
 def assemble_cluster_parallel(

@@ -37,7 +37,7 @@ from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.products.program import Memory
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
-from tests.lowering.chips import bare, shared, sharing
+from tests.lowering.chips import shared, sharing
 from tests.lowering.global_buffer.gb_outputs import few_in_turn
 from tests.lowering.nets import chip, plan_of
 from tests.lowering.small_plans import (
@@ -75,7 +75,7 @@ CASES = {
     "a piece of a batch": (batches, 2),
     "exchanged parts": (lambda: turned(2), 0),
     "read as computed": (lambda: turned_back(3072), 0),
-    "tiles from other cores": (lambda: turned_back(1664, TURNED_LATER, width=16, on=bare()), 0),
+    "tiles from other cores": (lambda: turned_back(1664, TURNED_LATER, width=16), 0),
     "a weight in shards": (lambda: plan_of(weighted(TWICE), "layerwise", sharing()), 0),
     "tiles of a resident weight": (lambda: one_conv(40)[0], 0),
     "a shared engine": (lambda: plan_of(weighted(TWICE), "tvm", shared()), 0),

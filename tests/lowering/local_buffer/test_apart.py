@@ -12,7 +12,6 @@ import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.limits import Limits
-from graphturbo_core.lowering.local_buffer import place_kernel as placing
 from graphturbo_core.lowering.local_buffer.placement import Resident
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Binding, Plan
@@ -87,7 +86,7 @@ def test_whichever_every_element_that_is_read_is_there(
 
 def test_without_a_gb_tiles_of_it_come_from_the_cores_that_computed_it() -> None:
     """Its parts are live to the last reader; nothing of it is written to DRAM."""
-    plan = turned_back(1664, TURNED_LATER, width=16, on=bare())
+    plan = turned_back(1664, TURNED_LATER, width=16)
     program, (placement,) = lowered_with_placements(plan)
     assert placement.spilled == frozenset()
     held = placement.residents["a"]
@@ -101,7 +100,7 @@ def test_without_a_gb_tiles_of_it_come_from_the_cores_that_computed_it() -> None
 
 
 def test_a_program_that_is_too_long_with_that_goes_by_way_of_dram() -> None:
-    plan = turned_back(1664, TURNED_LATER, width=16, on=bare())
+    plan = turned_back(1664, TURNED_LATER, width=16)
     passed = lower(plan)
     cap = len(passed.kind) - 1
     limits = Limits(max_instructions=cap, max_instructions_coarsest=cap, instructions_per_op=1)
@@ -111,12 +110,16 @@ def test_a_program_that_is_too_long_with_that_goes_by_way_of_dram() -> None:
     replay(simulate(shorter))
 
 
-def test_with_a_gb_it_waits_there_instead() -> None:
-    plan = turned_back(1664, TURNED_LATER, width=16)
+@pytest.mark.parametrize(
+    ("lb_data_bytes", "text", "spilled"), [(1664, TURNED_LATER, "b"), (NARROW, TURNED_BACK, "s")]
+)
+def test_with_a_gb_it_waits_there_instead(lb_data_bytes: int, text: str, spilled: str) -> None:
+    width = 16 if text == TURNED_LATER else 32
+    plan = turned_back(lb_data_bytes, text, width=width, on=chip("generic-4x4"))
     program, (placement,) = lowered_with_placements(plan)
-    assert not any(held.is_passed for held in placement.residents.values())
-    assert "a" in placement.spilled
-    assert far_bytes_of(program, "a") > 0
+    assert not any(held.is_passed or held.direct for held in placement.residents.values())
+    assert placement.spilled == {spilled}
+    assert far_bytes_of(program, spilled) > 0
 
 
 def test_a_table_that_was_computed_is_passed_too() -> None:
@@ -134,20 +137,11 @@ def test_a_table_that_was_computed_is_passed_too() -> None:
 
 def test_what_leaves_the_kernel_is_read_where_it_is_left() -> None:
     """`a` is a result of the model: in DRAM whether or not it has room in LB."""
-    plan = turned_back(1664, TURNED_LATER, width=16, on=bare())
+    plan = turned_back(1664, TURNED_LATER, width=16)
     (kernel,) = plan.kernels
     left = replace(kernel, outputs={**kernel.outputs, "a": kernel.boxes["a"]})
     program, (placement,) = lowered_with_placements(replace(plan, kernels=(left,)))
     assert "a" in placement.spilled
-    replay(simulate(program))
-
-
-def test_otherwise_a_tensor_would_be_spilled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placing, "_smaller_apart", lambda *_: {})
-    program, (placement,) = lowered_with_placements(turned_back(NARROW))
-    (spilled,) = placement.spilled
-    assert spilled == "s"
-    assert far_bytes_of(program, spilled) > 0
     replay(simulate(program))
 
 

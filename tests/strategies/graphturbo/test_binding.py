@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import full_box, intersect, volume
 from graphturbo_core.products.plan import Binding, Scope
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
@@ -31,8 +30,6 @@ from graphturbo_core.strategies.steps.redistribution import (
     choose_cores,
     relabel,
 )
-from tests.lowering.chips import bare
-from tests.lowering.nets import chip, plan_of
 from tests.strategies.graphturbo.readings import GATED
 from tests.strategies.samples import weighted
 
@@ -150,22 +147,6 @@ def test_what_readers_want_differently_is_bound_as_the_first_wants_or_plainly(
     assert found.bindings["d"] == Binding((1,), (8,), CORES)
     assert found.bindings["u"] == found.bindings["z"] == Binding((2,), (8,), CORES)
     assert found.bindings["y"] == Binding((axis,), (8,), CORES)
-
-
-@pytest.mark.parametrize(
-    ("strategy", "on", "scope"),
-    [
-        ("graphturbo:full", chip("generic-4x4"), Scope.GB),
-        ("graphturbo:full", bare(), Scope.LB),
-        ("astitch", bare(), Scope.DRAM),
-    ],
-)
-def test_what_readers_bind_differently_waits_in_gb_or_is_exchanged(
-    strategy: str, on: Hardware, scope: Scope
-) -> None:
-    """AStitch's global scheme is DRAM on a chip without a GB, as its outputs are."""
-    plan = plan_of(weighted(GATED), strategy, on)
-    assert {kernel.scopes["y"] for kernel in plan.kernels if "y" in kernel.scopes} == {scope}
 
 
 SLICE = """g (float[32,4] x) => (float[{rows},4] y)
