@@ -12,8 +12,10 @@ import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.limits import Limits
+from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.local_buffer.placement import Resident
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.stages.stage import KernelStages
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.sim.simulate import simulate
@@ -108,6 +110,21 @@ def test_a_program_that_is_too_long_with_that_goes_by_way_of_dram() -> None:
     assert len(shorter.kind) < len(passed.kind)
     assert far_bytes_of(passed, "a") == 0 < far_bytes_of(shorter, "a")
     replay(simulate(shorter))
+
+
+def passing(plan: Plan) -> list[bool]:
+    """Of each attempt to lower a plan: whether cores pass tiles."""
+    stages = list(map(KernelStages(plan, plan.unit_of_op).of, plan.kernels))
+    attempts = lowering._attempts(plan, [stages], Limits(), None)
+    return [attempt.grain.is_passing for attempt in attempts]
+
+
+def test_all_attempts_without_that_follow() -> None:
+    """What is within the cap without it is never refused for it."""
+    assert passing(turned_back(ROOMY)) == [True] * 7 + [False] * 7
+    assert passing(turned_back(ROOMY, on=chip("generic-4x4"))) == [False] * 7
+    alone = plan_of(weighted("g (float[4,4] x) => (float[4,4] y) { y = Exp (x) }"), "tvm", bare())
+    assert passing(alone) == [False] * 7
 
 
 @pytest.mark.parametrize(
