@@ -18,6 +18,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stages.stage import KernelStages
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.program import InstructionKind, Memory, Program
+from graphturbo_core.products.program_digest import program_digest
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.chips import bare
 from tests.lowering.nets import chip, lowered_with_placements, plan_of
@@ -42,30 +43,30 @@ def far_bytes_of(program: Program, tensor: str) -> int:
 
 
 def test_with_room_it_has_one_buffer_from_its_first_stage_to_its_last() -> None:
-    held = resident(turned_back(ROOMY))
-    assert (held.size_bytes, held.first, held.last) == (2048, 0, 2)
-    assert held.own is None
-    assert held.direct == frozenset()
+    placed = resident(turned_back(ROOMY))
+    assert (placed.size_bytes, placed.first, placed.last) == (2048, 0, 2)
+    assert placed.own is None
+    assert placed.direct == frozenset()
 
 
 def test_without_room_its_own_part_is_live_to_the_end_and_what_is_read_while_it_is() -> None:
     """Three stages of 2,048 bytes, beside what else is live; or three of 512 and one of 512."""
-    held = resident(turned_back(NARROW))
-    assert held.own is not None
-    assert (held.own.size_bytes, held.own.first, held.own.last) == (512, 0, 2)
-    assert (held.size_bytes, held.first, held.last) == (512, 1, 1)
-    assert held.direct == {2}
-    assert held.boxes[1] == ((0, 2), (0, 16), (8, 16))
-    assert held.own.boxes[1] == ((0, 2), (4, 8), (0, 32))
+    placed = resident(turned_back(NARROW))
+    assert placed.own is not None
+    assert (placed.own.size_bytes, placed.own.first, placed.own.last) == (512, 0, 2)
+    assert (placed.size_bytes, placed.first, placed.last) == (512, 1, 1)
+    assert placed.direct == {2}
+    assert placed.boxes[1] == ((0, 2), (0, 16), (8, 16))
+    assert placed.own.boxes[1] == ((0, 2), (4, 8), (0, 32))
 
 
 def test_a_stage_before_the_exchange_reads_what_was_computed_too() -> None:
     plan = turned_back(2048, TURNED_LATER, width=16)
     program, (placement,) = lowered_with_placements(plan)
-    held = placement.residents["a"]
+    placed = placement.residents["a"]
     assert [stage.output for stage in placement.stages] == ["a", "b", "s", "y"]
-    assert held.own is not None
-    assert (held.direct, held.own.last, held.first, held.last) == ({1}, 2, 2, 2)
+    assert placed.own is not None
+    assert (placed.direct, placed.own.last, placed.first, placed.last) == ({1}, 2, 2, 2)
     copies = program.kind == InstructionKind.COPY
     assert sorted(program.layer[copies].tolist()) == [2] * 8 + [3] * 4
 
@@ -73,7 +74,7 @@ def test_a_stage_before_the_exchange_reads_what_was_computed_too() -> None:
 def test_a_stage_of_which_one_core_reads_others_parts_is_not_direct() -> None:
     """Cores 0 and 3 would find their rows of `a`; 1 and 2 have each other's."""
     _, (placement,) = lowered_with_placements(turned_back(NARROW, last=(0, 2, 1, 3)))
-    assert all(held.direct == frozenset() for held in placement.residents.values())
+    assert all(placed.direct == frozenset() for placed in placement.residents.values())
 
 
 @pytest.mark.parametrize("lb_data_bytes", [ROOMY, NARROW, 2048, 1664, 1024])
@@ -91,23 +92,27 @@ def test_without_a_gb_tiles_of_it_come_from_the_cores_that_computed_it() -> None
     plan = turned_back(1664, TURNED_LATER, width=16)
     program, (placement,) = lowered_with_placements(plan)
     assert placement.spilled == frozenset()
-    held = placement.residents["a"]
-    assert held.is_passed
-    assert held.own is None
-    assert (held.size_bytes, held.first, held.last, held.direct) == (256, 0, 2, {1})
+    placed = placement.residents["a"]
+    assert placed.is_passed
+    assert placed.own is None
+    assert (placed.size_bytes, placed.first, placed.last, placed.direct) == (256, 0, 2, {1})
     assert (2, "a") in placement.rings
     assert (1, "a") not in placement.rings
     assert far_bytes_of(program, "a") == 0
     assert not any("coarser" in note for note in program.notes)
 
 
-def test_a_program_that_is_too_long_with_that_goes_by_way_of_dram() -> None:
+def test_a_program_too_long_for_it_is_what_it_is_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """140 instructions with it; within 99 not even coarser tiles, and without it 88."""
     plan = turned_back(1664, TURNED_LATER, width=16)
-    passed = lower(plan)
-    cap = len(passed.kind) - 1
-    limits = Limits(max_instructions=cap, max_instructions_coarsest=cap, instructions_per_op=1)
-    shorter = lower(plan, limits)
-    assert len(shorter.kind) < len(passed.kind)
+    limits = Limits(max_instructions=99, max_instructions_coarsest=99, instructions_per_op=1)
+    passed, shorter = lower(plan), lower(plan, limits)
+    monkeypatch.setattr(lowering, "_may_pass", lambda *_: False)
+    without = lower(plan, limits)
+    assert [program.size for program in (passed, shorter, without)] == [140, 88, 88]
+    assert program_digest({1: shorter}) == program_digest({1: without})
     assert far_bytes_of(passed, "a") == 0 < far_bytes_of(shorter, "a")
     replay(simulate(shorter))
 
@@ -134,7 +139,7 @@ def test_with_a_gb_it_waits_there_instead(lb_data_bytes: int, text: str, spilled
     width = 16 if text == TURNED_LATER else 32
     plan = turned_back(lb_data_bytes, text, width=width, on=chip("generic-4x4"))
     program, (placement,) = lowered_with_placements(plan)
-    assert not any(held.is_passed or held.direct for held in placement.residents.values())
+    assert not any(placed.is_passed or placed.direct for placed in placement.residents.values())
     assert placement.spilled == {spilled}
     assert far_bytes_of(program, spilled) > 0
 
