@@ -19,9 +19,6 @@ from graphturbo_ui.runs import Source
 from graphturbo_ui.session import run_state
 from graphturbo_ui.session.choices import Choices
 
-LONGEST = 400_000
-"""A run of more instructions is not computed once more unasked (our choice: BERT-base has 129,000
-and takes 2 s, ResNet-50 on `generic-4x4` 340,000 and some ten)."""
 Changed = Sequence[tuple[BindingChange, Run]]
 """Changes of the chip with B's run on each: the last on its way or done, the others done."""
 
@@ -61,8 +58,6 @@ def why_not(choices: Choices, drawn: Runs) -> str:
         return f"{what} a run from a plan"
     if STRATEGIES[parse_strategy(run.request.strategy).name].is_search:
         return f"{what} a search, which would search again"
-    if run.report.contract["instructions"] > LONGEST:
-        return f"{what} more than {LONGEST:,} instructions"
     return ""
 
 
@@ -91,9 +86,10 @@ def _is_next_tried(change: BindingChange, changed: Run, run: Run) -> bool:
 
 
 def change_text(changed: Changed, drawn: Runs, why_none: str = "") -> str:
-    """`B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`; of A where it is alone.
+    """`B is DRAM-bound: 25 % more DRAM bandwidth makes B 1.18× as fast`; of A where it is alone.
 
-    Before a run on a changed chip is done only what binds the run. `why_none`: as `why_not` says.
+    Before a run on a changed chip is done what binds the run, and that one is computed. `why_none`:
+    as `why_not` says.
 
     Raises:
         WorkerError: it met a bug.
@@ -107,7 +103,12 @@ def change_text(changed: Changed, drawn: Runs, why_none: str = "") -> str:
         for change, run in changed
         if run.is_done and run.refusal is None
     ]
-    return helps_text(name, report, known, why_none or _all_refused(changed))
+    return helps_text(name, report, known, why_none or _on_its_way(changed) or _all_refused(changed))
+
+
+def _on_its_way(changed: Changed) -> str:
+    """That the first run on a changed chip is on its way."""
+    return "what helps is being computed" if changed and not changed[-1][1].is_done else ""
 
 
 def _all_refused(changed: Changed) -> str:

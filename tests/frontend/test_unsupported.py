@@ -31,7 +31,7 @@ def test_one_op_is_told_as_many_are_and_says_why() -> None:
         "output shape, output 'p' depends on data"
     )
     assert error.where == (
-        "it touches 14.3% of the bytes that are known; 1 op after that not checked; "
+        "it touches 14.3 % of the bytes that are known; 1 op after that not checked; "
         "16 MACs in the 1 other op"
     )
     assert error.change == "export the model with fixed sizes there"
@@ -59,7 +59,7 @@ def test_all_kinds_are_named_with_their_shares() -> None:
         "1 SequenceConstruct (no tensor); 1 own.Unknown (no ONNX operator and no recorded type)"
     )
     assert error.where == (
-        "they touch 54.7% of the bytes that are known; 2 ops after that not checked; "
+        "they touch 54.7 % of the bytes that are known; 2 ops after that not checked; "
         "16 MACs in the 1 other op"
     )
     assert error.fields["ops"][0][1:] == ("Loop", "SUB_GRAPH")  # type: ignore[index]

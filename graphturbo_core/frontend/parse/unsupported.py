@@ -11,7 +11,7 @@ from graphturbo_core.ir.graph import Graph, Op, Tensor
 from graphturbo_core.semantics.ops.maps import OPAQUE_FORMAT
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.semantics.work import total_macs
-from graphturbo_core.units import counted, format_count
+from graphturbo_core.units import counted, format_count, format_percent
 
 REASONS: Mapping[str, str] = {
     "SUB_GRAPH": "control flow",
@@ -68,7 +68,7 @@ def _shares(typed: Graph, untyped: Untyped) -> str:
     total = refused + sum(_known_bytes(typed.tensors, op) for op in (*typed.ops, *untyped.behind))
     subject = "it touches" if len(untyped.refused) == 1 else "they touch"
     return (
-        f"{subject} {refused / max(1, total):.1%} of the bytes that are known; "
+        f"{subject} {format_percent(refused / max(1, total))} of the bytes that are known; "
         f"{counted(len(untyped.behind), 'op')} after that not checked; "
         f"{format_count(total_macs(analyse(typed)))} MACs in the "
         f"{counted(len(typed.ops), 'other op')}"

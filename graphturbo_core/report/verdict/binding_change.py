@@ -123,16 +123,17 @@ def binding_changes(report: Report) -> tuple[BindingChange, ...]:
 def helps_text(name: str, report: Report, found: Sequence[Tried] = (), why_not: str = "") -> str:
     """What binds a run, and the effect of the changes that were tried.
 
-    `why_not`: said where none was tried; else it is said of a resource without a number.
+    `why_not`: said where none was tried; else it is said of a resource without a number. What
+    stands after the colon or the comma is a sentence of its own, where there is less room.
 
-    `B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`; without a change only what
+    `B is DRAM-bound: 25 % more DRAM bandwidth makes B 1.18× as fast`; without a change only what
     binds it. Where more of that does not help: `DRAM takes 45 % of B's critical path, but …`.
     """
     resource = binding_resource(report)
     own = NUMBERS[resource][0] if resource in NUMBERS else ""
     is_in_vain = any(each.change.key == own and not each.helps for each in found)
     useless = _useless([each.change.words for each in found if not each.helps])
-    gains = [_gain(each, name if is_in_vain else "it") for each in found if each.helps]
+    gains = [_gain(each, name) for each in found if each.helps]
     effects = "; ".join(part for part in (useless, *gains) if part) or why_not
     if is_in_vain:
         words, share = BOUND[resource][1], format_percent(_share(report, resource))

@@ -73,7 +73,7 @@ export class LayersPanel extends GroupingsPanel {
   columnsBut(pen, width, absent) {
     const inner = width - 2 * PAD;
     const none = Object.fromEntries(absent.map((name) => [name, 0]));
-    const [widths, gaps] = [{ ...WIDTHS, ...none }, { ...GAPS, ...none }];
+    const [widths, gaps] = [{ ...WIDTHS, ...none }, { ...GAPS, ...none, b: GAPS.b }]; // the graph's marks end before the labels
     const fixed = [...Object.values(widths), ...Object.values(gaps)].reduce((a, b) => a + b, 0);
     const second = secondNames(this.scene).length ? BRACKET * pen.k : 0;
     const labels = Math.min(inner * (inner < PHONE ? 0.32 : 0.28), Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
@@ -170,11 +170,11 @@ export class LayersPanel extends GroupingsPanel {
     return Math.min(graph.x - left, right - graph.x - graph.width);
   }
 
-  /** Where A's head ends, and where B's begins; without one, as far away on its side as the other is. */
+  /** Where A's head ends, and where B's begins; without one, as far away on its side as the other is, up to the labels. */
   aroundGraph(pen) {
-    const { a, b, graph } = this.columns;
+    const { a, b, graph, labels } = this.columns;
     const left = this.scene.runs.length > 1 || a.width ? this.headEnd(pen, this.scene.runs[0]) : 0;
-    return [left, b.width ? b.x : 2 * graph.x + graph.width - left];
+    return [left, b.width ? b.x : Math.min(labels.x, 2 * graph.x + graph.width - left)];
   }
 
   /** Where the words of a run's heads above its bracket end. */

@@ -207,7 +207,8 @@ function placeBound(race, scene, longest) {
 /**
  * Each note where it has room: behind B's time, else in the heading. The bound's words and the
  * change of the chip are left out without room, as is a cluster batch that is not run: hovering over the
- * strategy has it. In what A and B differ has a line of its own then.
+ * strategy has it. In what A and B differ has a line of its own then, as has the change of the chip
+ * where one run is drawn.
  *
  * @param {Scene} scene
  */
@@ -230,13 +231,24 @@ function placeNotes(race, scene, words) {
   const isSaid = put(words, long) || put(heading, long) || put(words, short);
   if (!isSaid) put(heading, short);
   if (scene.asked && !put(heading, scene.asked)) put(words, scene.asked);
-  if (!scene.helps) return;
-  const binding = scene.helps.split(/: |, but /)[0]; // "B is matrix-bound"
-  const effects = scene.helps.split(", but ").slice(1); // "25 % more matrix columns do not help"
-  const isTold = [scene.helps, ...effects, binding].some((text) => put(words, text) || put(heading, text));
-  if (isTold || !words.textContent.includes(long)) return;
-  words.textContent = words.textContent.replace(long, short);
-  put(words, binding);
+  const said = (text) => put(words, text) || put(heading, text);
+  if (!scene.helps || said(scene.helps)) return;
+  if (scene.runs.length === 1) {
+    race.append(htmlNode("div", "edited", scene.helps));
+    return;
+  }
+  for (const node of [words, heading]) node.textContent = node.textContent.replace(long, short);
+  shorterHelps(scene.helps).some(said);
+}
+
+/**
+ * What binds a run and what helps, in ever less room: all of it, the effects of the changes that were tried,
+ * the last of these, which helps where one does, and what binds the run.
+ */
+export function shorterHelps(helps) {
+  const [binding, ...rest] = helps.split(/: |, but /); // "B is matrix-bound", "25 % more matrix columns make B 1.1× as fast"
+  const effects = rest.join(": ");
+  return [helps, effects, effects.split("; ").at(-1), binding].filter(Boolean);
 }
 
 /** A label that the bound's line would cross stands beside it: the longest text that has room, or none. */

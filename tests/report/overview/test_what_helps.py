@@ -87,8 +87,8 @@ IN_VAIN = "The matrix engines take 60 % of B's critical path, but"
     ("ratios", "text"),
     [
         ((), "B is matrix-bound"),
-        ((1.18,), "B is matrix-bound: 25 % more matrix columns make it 1.18× as fast"),
-        ((1.02,), "B is matrix-bound: 25 % more matrix columns make it 1.02× as fast"),
+        ((1.18,), "B is matrix-bound: 25 % more matrix columns make B 1.18× as fast"),
+        ((1.02,), "B is matrix-bound: 25 % more matrix columns make B 1.02× as fast"),
         ((1.019,), f"{IN_VAIN} 25 % more matrix columns do not help"),
         ((0.944,), f"{IN_VAIN} 25 % more matrix columns do not help"),
         (

@@ -52,7 +52,7 @@ def test_the_same_reports_give_the_same_bytes() -> None:
 
 
 def test_the_first_screen_names_the_change_that_helps() -> None:
-    helps = "B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18x as fast"
+    helps = "B is DRAM-bound: 25 % more DRAM bandwidth makes B 1.18x as fast"
     text = page_html(*fine_and_coarse(), origin=ORIGIN, helps=helps)
     assert unpack(data_of(text, "overview")[:-8])[0]["helps"] == helps
     text = page_html(*fine_and_coarse(), origin=ORIGIN)

@@ -2,7 +2,7 @@
 
 import { bandOfNumber, numberStep } from "../../../graphturbo_ui/components/overview/groupings_panel.js";
 import { leaderFrom, linesInRoom, placedLabels } from "../../../graphturbo_ui/components/overview/labels.js";
-import { besideLine } from "../../../graphturbo_ui/components/overview/race.js";
+import { besideLine, shorterHelps } from "../../../graphturbo_ui/components/overview/race.js";
 import { kernelBars } from "../../../graphturbo_ui/components/overview/runs.js";
 import { gutterWidth, rowTexts } from "../../../graphturbo_ui/components/overview/time_gutter.js";
 import { gapOf } from "../../../graphturbo_ui/components/overview/time_marks.js";
@@ -97,6 +97,14 @@ export default function () {
       equal(["images"].map((name) => axesText([name, name], 16, "image")), ["16 images"]);
       equal([axesText([], 1, "image"), axesText(["rows"], 1, "image")], ["1 image", "rows"]);
       equal([axesText(["images", "rows"], 4, "image"), axesText(["images", "rows", "channels"], 4, "image")], ["images or rows", "several axes"]);
+    },
+    "what helps a run is said in less room without what binds it, then by the change that helps": () => {
+      const [bound, gain] = ["B is DRAM-bound", "25 % more DRAM bandwidth makes B 1.2× as fast"];
+      equal(shorterHelps(`${bound}: ${gain}`), [`${bound}: ${gain}`, gain, gain, bound]);
+      const [share, vain] = ["DRAM takes 45 % of B's critical path", "25 % more DRAM bandwidth does not help"];
+      const own = "25 % more vector lanes make B 1.1× as fast";
+      equal(shorterHelps(`${share}, but ${vain}; ${own}`), [`${share}, but ${vain}; ${own}`, `${vain}; ${own}`, own, share]);
+      equal(shorterHelps(bound), [bound, bound]);
     },
     "clusters are counted per run where the runs use different ones": () => {
       const said = (...idle) => clusterText({ runs: idle.map((idle_clusters) => ({ idle_clusters })), chip: { clusters: 4 } });
