@@ -54,8 +54,8 @@ def page(found: Mapping[Key, Run]) -> str:
             "light-shufflenet 7 %, the others up to 1 %, none slower). There, twice as many tiles "
             "are as fast as four times (from 1 % slower to 1 % faster), and a fourth tile buffer "
             "is 0.2 % faster.\n",
-            "That cores of a chip without a GB keep computed and read parts apart, and pass tiles "
-            "to each other, was found on ResNet-50 and ConvNeXt-T on `ipu-gc2`: `graphturbo@16` "
+            "That cores of a chip without a GB keep computed and read parts apart, and "
+            "exchange tiles, was found on ResNet-50 and ConvNeXt-T on `ipu-gc2`: `graphturbo@16` "
             "is 4.3 and 7.5 times as fast as before, MobileNet-v2 and DenseNet-121 are as fast. "
             "Ten other models were not run for it. On chips with a GB nothing changes.\n",
             "There is no tighter bound of the space of plans: kernels of several sub-graphs "

@@ -92,8 +92,8 @@ def _attempts(
     """Yields each way from fine to coarse, then the coarsest tiles of each for a longer program.
 
     So a result without `--max-instructions` is the same with it. Each coarser grain is attempted
-    first with the finest one for kernels of few computes. Where cores may pass tiles to each other,
-    all attempts are first made with that, within the lower cap: it takes more instructions, and
+    first with the finest one for kernels of few computes. Where cores may exchange tiles, all
+    attempts are first made with that, within the lower cap: it takes more instructions, and
     often much less DRAM.
     """
     tried = []
@@ -101,8 +101,8 @@ def _attempts(
     for stages in ways:
         way = stages, fewest_instructions(plan, stages)
         tried.append(way)
-        for is_passing in (True, False) if _may_pass(plan, stages) else (False,):
-            own = [replace(grain, is_passing=is_passing) for grain in (finest, *coarser)]
+        for may_exchange in (True, False) if _may_exchange_tiles(plan, stages) else (False,):
+            own = [replace(grain, has_tile_exchange=may_exchange) for grain in (finest, *coarser)]
             yield _Attempt(*way, own[0], limits)
             for grain in own[1:]:
                 yield _Attempt(*way, grain, limits, few=own[0])
@@ -114,8 +114,8 @@ def _attempts(
         yield from (_Attempt(*way, grain, longer, is_longer=True) for grain in LAST_GRAINS)
 
 
-def _may_pass(plan: Plan, stages: Sequence[tuple[Stage, ...]]) -> bool:
-    """Whether `Grain.is_passing` may help: without a GB, and in kernels of several nests.
+def _may_exchange_tiles(plan: Plan, stages: Sequence[tuple[Stage, ...]]) -> bool:
+    """Whether `Grain.has_tile_exchange` may help: without a GB, and in kernels of several nests.
 
     Our choice: in a GB a tensor waits for all cores. From DRAM each would fetch its own tiles.
     """

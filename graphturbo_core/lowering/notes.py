@@ -56,7 +56,7 @@ def notes_of(
         count = len(far.without_shards)
         notes.append(f"{count} weights found no room for all their shards in the LBs")
     finest = grains(plan.rules)[0]
-    coarse = [p.grain for p in placements if replace(p.grain, is_passing=False) != finest]
+    coarse = [p.grain for p in placements if replace(p.grain, has_tile_exchange=False) != finest]
     if coarse:
         form = ", wide weight tiles with less of K" if coarse[0].is_wide else ""
         kernels = len(placements)

@@ -74,7 +74,7 @@ class OperandFeeder:
             return None
         is_direct = self._stage in placed.direct
         found = placed.made if is_direct else placed
-        if core not in found.boxes or (placed.is_passed and not is_direct):
+        if core not in found.boxes or (placed.has_tile_exchange and not is_direct):
             return None
         return self.held(found, core)
 
@@ -113,7 +113,7 @@ class OperandFeeder:
             placed = self._placement.residents.get(operand.tensor)
             if placed is None or operand.tensor in self._exchanged:
                 continue
-            if stage.index in placed.direct or placed.is_passed:
+            if stage.index in placed.direct or placed.has_tile_exchange:
                 continue
             self._exchanged.add(operand.tensor)
             where = Where(self._op_index[operand.op.name], stage.layer, 0)

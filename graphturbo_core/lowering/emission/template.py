@@ -122,7 +122,7 @@ def _residents(setting: Setting) -> Hashable:
             resident.is_inherited,
             resident.own and (resident.own.offset, resident.own.is_inherited),
             tuple(sorted(resident.direct)),
-            resident.is_passed,
+            resident.has_tile_exchange,
             tuple((core, setting.relative(name, b)) for core, b in resident.boxes.items()),
             tuple((core, setting.relative(name, b)) for core, b in resident.shares.items()),
             resident.cut and (resident.cut.binding, setting.relative(name, resident.cut.box)),

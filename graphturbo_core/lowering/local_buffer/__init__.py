@@ -14,6 +14,6 @@ all rows). One box around both may be most of the tensor. Then there are two pla
 share, and the box it reads, into which its part is copied (`Resident.own`, instruction kind COPY).
 A stage in which each core reads its own share alone reads it there (`Resident.direct`). Without a
 GB there are two places too if tensors have no room otherwise; or the shares are all that is kept,
-and cores get tiles of them from each other (`Resident.is_passed`).
+and cores get tiles of them from each other (`Resident.has_tile_exchange`).
 An output that is resident in LB for the next kernel is treated the same way.
 """

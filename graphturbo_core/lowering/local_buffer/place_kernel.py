@@ -79,7 +79,7 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, tuple):
             return attempt, cuts.most_tiles
-        if is_first and task.grain.is_passing:
+        if is_first and task.grain.has_tile_exchange:
             is_first, changed = False, _smaller_apart(task, wanted, cuts)
             if changed:
                 continue
@@ -87,8 +87,8 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
             return None, cuts.most_tiles
         for name in attempt:
             need = changed.get(name, wanted.get(name))
-            if need is not None and _can_be_passed(task, need, cuts):
-                changed[name] = _passed(need, cuts)
+            if need is not None and _can_exchange_tiles(task, need, cuts):
+                changed[name] = _exchanged_by_tile(need, cuts)
             else:
                 demoted.add(name)
 
@@ -100,9 +100,9 @@ def _attempt(
     plan, kernel, stages = task.plan, task.kernel, task.stages
     turns = plan.feeding.tiles
     written = {name for name, need in wanted.items() if need.shares}
-    passed = {name: need for name, need in wanted.items() if need.is_passed}
-    views = find_views(plan, kernel, stages, {n: wanted[n] for n in wanted if n not in passed})
-    views = replace(views, needs={**views.needs, **passed})
+    by_tile = {name: need for name, need in wanted.items() if need.has_tile_exchange}
+    views = find_views(plan, kernel, stages, {n: wanted[n] for n in wanted if n not in by_tile})
+    views = replace(views, needs={**views.needs, **by_tile})
     found = [
         cuts.cut(stage, _in_lb(task, stage, wanted), stage.output in written) for stage in stages
     ]
@@ -151,7 +151,7 @@ def _in_lb(task: PlacementTask, stage: Stage, wanted: Mapping[str, Need]) -> fro
         if name in task.inherited
         or (
             name in wanted
-            and not (wanted[name].is_passed and stage.index not in wanted[name].direct)
+            and not (wanted[name].has_tile_exchange and stage.index not in wanted[name].direct)
         )
     )
 
@@ -235,7 +235,7 @@ def _placed(
         found[need.tensor] = Resident(
             need.tensor, offsets[request.place], aligned(request.size_bytes), need.boxes,
             made.shares, made.cut, need.first, need.last, own=own, direct=need.direct,
-            is_passed=need.is_passed,
+            has_tile_exchange=need.has_tile_exchange,
         )  # fmt: skip
     return found
 
@@ -246,7 +246,7 @@ def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tu
     Two if they need fewer bytes than one box around both, or if that is asked for. Not for tensors
     that leave the kernel, nor for views.
     """
-    is_whole = need.is_passed or need.tensor in views.holders
+    is_whole = need.has_tile_exchange or need.tensor in views.holders
     if is_whole or not _is_divisible(task, need, cuts):
         return (need,)
     if not need.is_apart and cuts.asked_bytes(need) <= cuts.apart_bytes(need):
@@ -289,24 +289,24 @@ def _smaller_apart(
     }
 
 
-def _can_be_passed(task: PlacementTask, need: Need, cuts: StageCuts) -> bool:
+def _can_exchange_tiles(task: PlacementTask, need: Need, cuts: StageCuts) -> bool:
     """Whether cores that read a tensor may get its tiles from those that computed it."""
     kernel, name = task.kernel, need.tensor
     return (
-        task.grain.is_passing
-        and not need.is_passed
+        task.grain.has_tile_exchange
+        and not need.has_tile_exchange
         and _is_divisible(task, need, cuts)
         and name not in kernel.outputs
         and kernel.scopes.get(name, Scope.LB) is Scope.LB
     )
 
 
-def _passed(need: Need, cuts: StageCuts) -> Need:
+def _exchanged_by_tile(need: Need, cuts: StageCuts) -> Need:
     """The computed parts alone, to the last stage that reads some of them."""
     reads = cuts.shared_reads(need)
     return replace(
         need, boxes=need.shares, last=max(cuts.uses[need.tensor]), direct=reads.direct,
-        is_apart=False, is_passed=True,
+        is_apart=False, has_tile_exchange=True,
     )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ class Resident:
     to `last` use it. `is_inherited`: the kernel before left it here. `own`: each core's computed
     box in a separate buffer, if one box around computed and read parts would need more bytes than
     both, or if tensors have no room otherwise (our choice); None: one buffer. `direct`: stages in
-    which each core reads its computed box alone. `is_passed`: only computed boxes are here; in
-    other stages cores get tiles of them from each other.
+    which each core reads its computed box alone. `has_tile_exchange`: only computed boxes are
+    here; in other stages cores get tiles of them from each other.
     """
 
     tensor: str
@@ -41,7 +41,7 @@ class Resident:
     is_inherited: bool = False
     own: Resident | None = None
     direct: frozenset[int] = frozenset()
-    is_passed: bool = False
+    has_tile_exchange: bool = False
 
     @property
     def made(self) -> Resident:

@@ -19,9 +19,9 @@ class Need:
     """A request for LB: a tensor's lifetime in stages, and per core its box and computed share.
 
     `cut`: division over the computing cores; None if it is loaded. `is_apart`: to be divided into
-    two needs: the computed parts (`is_own`), and the boxes that cores read. `is_passed`: the
-    computed parts alone; cores that read others get them tile by tile. `direct`: stages that read
-    the computed parts.
+    two needs: the computed parts (`is_own`), and the boxes that cores read. `has_tile_exchange`:
+    the computed parts alone; cores that read others get them tile by tile. `direct`: stages
+    that read the computed parts.
     """
 
     tensor: str
@@ -32,7 +32,7 @@ class Need:
     last: int
     is_apart: bool = False
     is_own: bool = False
-    is_passed: bool = False
+    has_tile_exchange: bool = False
     direct: frozenset[int] = frozenset()
 
 

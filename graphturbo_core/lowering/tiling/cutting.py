@@ -50,8 +50,8 @@ class Grain:
     moves and computes overlap. `staging_sets`: most tiles between matrix and vector engine at a
     time. `is_wide`: a weight tile has more columns and less of K if that needs fewer instructions.
     `staging_parts`: a product of two computed operands has at most 1/`staging_parts` of the staging
-    buffer. `is_passing`: without room for a tensor, cores keep what they computed and read of it
-    apart, or get tiles of it from each other.
+    buffer. `has_tile_exchange`: without room for a tensor, cores keep what they
+    computed and read of it apart, or get tiles of it from each other.
     """
 
     tile_share: int
@@ -59,7 +59,7 @@ class Grain:
     staging_sets: int
     is_wide: bool = False
     staging_parts: int = 1
-    is_passing: bool = False
+    has_tile_exchange: bool = False
 
 
 COARSEST = Grain(1, 1, 1)

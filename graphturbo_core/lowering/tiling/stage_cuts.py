@@ -142,7 +142,7 @@ class StageCuts:
 
     def asked_bytes(self, need: Need) -> int:
         """Bytes of the largest box over the cores; a tensor's boxes are equal in all attempts."""
-        key = (need.tensor, need.is_own or need.is_passed, need.first)
+        key = (need.tensor, need.is_own or need.has_tile_exchange, need.first)
         if key not in self._asked_bytes:
             self._asked_bytes[key] = largest_bytes(self._plan, need.tensor, need.boxes)
         return self._asked_bytes[key]

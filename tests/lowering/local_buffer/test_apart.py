@@ -93,7 +93,7 @@ def test_without_a_gb_tiles_of_it_come_from_the_cores_that_computed_it() -> None
     program, (placement,) = lowered_with_placements(plan)
     assert placement.spilled == frozenset()
     placed = placement.residents["a"]
-    assert placed.is_passed
+    assert placed.has_tile_exchange
     assert placed.own is None
     assert (placed.size_bytes, placed.first, placed.last, placed.direct) == (256, 0, 2, {1})
     assert (2, "a") in placement.rings
@@ -108,28 +108,28 @@ def test_a_program_too_long_for_it_is_what_it_is_without_it(
     """140 instructions with it; within 99 not even coarser tiles, and without it 88."""
     plan = turned_back(1664, TURNED_LATER, width=16)
     limits = Limits(max_instructions=99, max_instructions_coarsest=99, instructions_per_op=1)
-    passed, shorter = lower(plan), lower(plan, limits)
-    monkeypatch.setattr(lowering, "_may_pass", lambda *_: False)
+    longer, shorter = lower(plan), lower(plan, limits)
+    monkeypatch.setattr(lowering, "_may_exchange_tiles", lambda *_: False)
     without = lower(plan, limits)
-    assert [program.size for program in (passed, shorter, without)] == [140, 88, 88]
+    assert [program.size for program in (longer, shorter, without)] == [140, 88, 88]
     assert program_digest({1: shorter}) == program_digest({1: without})
-    assert far_bytes_of(passed, "a") == 0 < far_bytes_of(shorter, "a")
+    assert far_bytes_of(longer, "a") == 0 < far_bytes_of(shorter, "a")
     replay(simulate(shorter))
 
 
-def passing(plan: Plan) -> list[bool]:
-    """Of each attempt to lower a plan: whether cores pass tiles."""
+def exchanging(plan: Plan) -> list[bool]:
+    """Of each attempt to lower a plan: whether cores exchange tiles."""
     stages = list(map(KernelStages(plan, plan.unit_of_op).of, plan.kernels))
     attempts = lowering._attempts(plan, [stages], Limits(), None)
-    return [attempt.grain.is_passing for attempt in attempts]
+    return [attempt.grain.has_tile_exchange for attempt in attempts]
 
 
 def test_all_attempts_without_that_follow() -> None:
     """What is within the cap without it is never refused for it."""
-    assert passing(turned_back(ROOMY)) == [True] * 7 + [False] * 7
-    assert passing(turned_back(ROOMY, on=chip("generic-4x4"))) == [False] * 7
+    assert exchanging(turned_back(ROOMY)) == [True] * 7 + [False] * 7
+    assert exchanging(turned_back(ROOMY, on=chip("generic-4x4"))) == [False] * 7
     alone = plan_of(weighted("g (float[4,4] x) => (float[4,4] y) { y = Exp (x) }"), "tvm", bare())
-    assert passing(alone) == [False] * 7
+    assert exchanging(alone) == [False] * 7
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,14 @@ def test_with_a_gb_it_waits_there_instead(lb_data_bytes: int, text: str, spilled
     width = 16 if text == TURNED_LATER else 32
     plan = turned_back(lb_data_bytes, text, width=width, on=chip("generic-4x4"))
     program, (placement,) = lowered_with_placements(plan)
-    assert not any(placed.is_passed or placed.direct for placed in placement.residents.values())
+    assert not any(
+        placed.has_tile_exchange or placed.direct for placed in placement.residents.values()
+    )
     assert placement.spilled == {spilled}
     assert far_bytes_of(program, spilled) > 0
 
 
-def test_a_table_that_was_computed_is_passed_too() -> None:
+def test_a_table_that_was_computed_is_exchanged_by_tile_too() -> None:
     """Any row may be looked up: tiles of all rows, a few columns each."""
     text = "g (float[64,16] x, int64[64] i) => (float[64,16] y) { a = Exp (x) y = Gather (a, i) }"
     plan = plan_of(weighted(text), "graphturbo:order", bare())
@@ -153,7 +155,7 @@ def test_a_table_that_was_computed_is_passed_too() -> None:
     narrow = replace(plan.hardware, lb_data_bytes=1536)
     by_rows = replace(plan, hardware=narrow, kernels=(replace(kernel, bindings=rows),))
     program, (placement,) = lowered_with_placements(by_rows)
-    assert placement.residents["a"].is_passed
+    assert placement.residents["a"].has_tile_exchange
     replay(simulate(program))
 
 
