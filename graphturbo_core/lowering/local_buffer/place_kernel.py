@@ -20,7 +20,7 @@ from graphturbo_core.lowering.stages.stage import (
     largest_bytes,
     merge_needs,
 )
-from graphturbo_core.lowering.stages.views import Need, Views, find_views
+from graphturbo_core.lowering.stages.views import Need, NeedParts, Views, find_views
 from graphturbo_core.lowering.tiling.cutting import Grain
 from graphturbo_core.lowering.tiling.expected_places import OperandPlaces
 from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
@@ -216,7 +216,13 @@ def _placed(
     ]
     needs = [part for need in views.needs.values() for part in _parts(task, need, views, cuts)]
     requests = [
-        Request(each.tensor, cuts.asked_bytes(each), each.first, each.last, each.is_own)
+        Request(
+            each.tensor,
+            cuts.asked_bytes(each),
+            each.first,
+            each.last,
+            is_own=each.parts is NeedParts.COMPUTED,
+        )
         for each in needs
     ]
     capacity = task.plan.budget.lb_data_bytes
@@ -249,7 +255,8 @@ def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tu
     is_whole = need.has_tile_exchange or need.tensor in views.holders
     if is_whole or not _is_divisible(task, need, cuts):
         return (need,)
-    if not need.is_apart and cuts.asked_bytes(need) <= cuts.apart_bytes(need):
+    is_asked_apart = need.parts is NeedParts.APART
+    if not is_asked_apart and cuts.asked_bytes(need) <= cuts.apart_bytes(need):
         return (need,)
     return _divided(need, cuts)
 
@@ -269,9 +276,10 @@ def _divided(need: Need, cuts: StageCuts) -> tuple[Need, ...]:
     if not reads.others:
         return (need,)
     handed_on = min(reads.others)
-    own = replace(need, boxes=need.shares, last=max({handed_on, *reads.direct}), is_own=True)
-    last, direct = max(reads.others), reads.direct
-    return own, replace(need, boxes=reads.boxes, first=handed_on, last=last, direct=direct)
+    last = max({handed_on, *reads.direct})
+    own = replace(need, parts=NeedParts.COMPUTED, boxes=need.shares, last=last)
+    read = replace(need, parts=NeedParts.READ, boxes=reads.boxes, direct=reads.direct)
+    return own, replace(read, first=handed_on, last=max(reads.others))
 
 
 def _smaller_apart(
@@ -283,7 +291,7 @@ def _smaller_apart(
         return sum(cuts.asked_bytes(each) * (each.last - each.first + 1) for each in needs)
 
     return {
-        name: replace(need, is_apart=True)
+        name: replace(need, parts=NeedParts.APART)
         for name, need in wanted.items()
         if _is_divisible(task, need, cuts) and taken(_divided(need, cuts)) < taken([need])
     }
@@ -305,8 +313,8 @@ def _exchanged_by_tile(need: Need, cuts: StageCuts) -> Need:
     """The computed parts alone, to the last stage that reads some of them."""
     reads = cuts.shared_reads(need)
     return replace(
-        need, boxes=need.shares, last=max(cuts.uses[need.tensor]), direct=reads.direct,
-        is_apart=False, has_tile_exchange=True,
+        need, parts=NeedParts.TILE_EXCHANGE, boxes=need.shares,
+        last=max(cuts.uses[need.tensor]), direct=reads.direct,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import cached_property
 
 from graphturbo_core.ir.boxes import Box, contains, volume
@@ -14,14 +15,22 @@ from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess, Rea
 _PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
 
 
+class NeedParts(Enum):
+    """The parts of a tensor that a need covers: those that cores computed, or read, or both."""
+
+    FEWEST_BYTES = "both, as one need or as two, whichever needs fewer bytes"
+    APART = "both, to be divided into two needs"
+    COMPUTED = "the computed parts, of two needs"
+    READ = "the boxes that cores read, of two needs"
+    TILE_EXCHANGE = "the computed parts alone; cores that read others get them tile by tile"
+
+
 @dataclass(frozen=True)
 class Need:
     """A request for LB: a tensor's lifetime in stages, and per core its box and computed share.
 
-    `cut`: division over the computing cores; None if it is loaded. `is_apart`: to be divided into
-    two needs: the computed parts (`is_own`), and the boxes that cores read. `has_tile_exchange`:
-    the computed parts alone; cores that read others get them tile by tile. `direct`: stages
-    that read the computed parts.
+    `cut`: division over the computing cores; None if it is loaded. `direct`: stages that read the
+    computed parts.
     """
 
     tensor: str
@@ -30,10 +39,13 @@ class Need:
     cut: Cut | None
     first: int
     last: int
-    is_apart: bool = False
-    is_own: bool = False
-    has_tile_exchange: bool = False
+    parts: NeedParts = NeedParts.FEWEST_BYTES
     direct: frozenset[int] = frozenset()
+
+    @property
+    def has_tile_exchange(self) -> bool:
+        """Whether cores get tiles of it from each other."""
+        return self.parts is NeedParts.TILE_EXCHANGE
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from graphturbo_core.lowering.stages.stage import (
     merge_needs,
     needs,
 )
-from graphturbo_core.lowering.stages.views import Need
+from graphturbo_core.lowering.stages.views import Need, NeedParts
 from graphturbo_core.lowering.tiling.cutting import Grain, staging_sets
 from graphturbo_core.lowering.tiling.expected_places import OperandPlaces
 from graphturbo_core.lowering.tiling.stage_memo import StageMemo
@@ -43,6 +43,9 @@ choice: most of GB is left for whole tensors)."""
 DIVIDED_TILES = 4
 """Times as many tiles where two engines divide them (our choice: of eight pairs of model and
 chip, 0.4 % faster in the geometric mean than twice, and 1.4 % than once)."""
+
+_COMPUTED = NeedParts.COMPUTED, NeedParts.TILE_EXCHANGE
+"""Needs whose boxes are the computed parts."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ class StageCuts:
 
     def asked_bytes(self, need: Need) -> int:
         """Bytes of the largest box over the cores; a tensor's boxes are equal in all attempts."""
-        key = (need.tensor, need.is_own or need.has_tile_exchange, need.first)
+        key = (need.tensor, need.parts in _COMPUTED, need.first)
         if key not in self._asked_bytes:
             self._asked_bytes[key] = largest_bytes(self._plan, need.tensor, need.boxes)
         return self._asked_bytes[key]
