@@ -72,23 +72,23 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
     """
     cuts = StageCuts(task.plan, task.stages, task.grain, task.alike, task.places)
     asked = _asked(task, cuts)
-    demoted, changed = set(task.parked), dict[str, Need]()
-    is_first = True
+    demoted = set(task.parked)
+    apart: dict[str, Need] | None = None
     while True:
-        wanted = {name: need for name, need in (asked | changed).items() if name not in demoted}
+        wanted = {name: need for name, need in asked.items() if name not in demoted}
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, tuple):
             return attempt, cuts.most_tiles
-        if is_first and task.grain.has_tile_exchange:
-            is_first, changed = False, _smaller_apart(task, wanted, cuts)
-            if changed:
+        if apart is None and task.grain.has_tile_exchange:
+            apart = _smaller_apart(task, wanted, cuts)
+            asked |= apart
+            if apart:
                 continue
         if not task.inherited.keys().isdisjoint(attempt):
             return None, cuts.most_tiles
         for name in attempt:
-            need = changed.get(name, wanted.get(name))
-            if need is not None and _can_exchange_tiles(task, need, cuts):
-                changed[name] = _exchanged_by_tile(need, cuts)
+            if _can_exchange_tiles(task, asked[name], cuts):
+                asked[name] = _exchanged_by_tile(asked[name], cuts)
             else:
                 demoted.add(name)
 
