@@ -148,11 +148,7 @@ def _in_lb(task: PlacementTask, stage: Stage, wanted: Mapping[str, Need]) -> fro
     return frozenset(
         name
         for name in read
-        if name in task.inherited
-        or (
-            name in wanted
-            and not (wanted[name].has_tile_exchange and stage.index not in wanted[name].direct)
-        )
+        if name in task.inherited or (name in wanted and wanted[name].is_in_lb_for(stage.index))
     )
 
 

@@ -47,6 +47,10 @@ class Need:
         """Whether cores get tiles of it from each other."""
         return self.parts is NeedParts.TILE_EXCHANGE
 
+    def is_in_lb_for(self, stage: int) -> bool:
+        """Whether a stage finds all that it reads in LB, without tiles from other cores."""
+        return stage in self.direct or not self.has_tile_exchange
+
 
 @dataclass(frozen=True)
 class Views:
