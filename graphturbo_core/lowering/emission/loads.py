@@ -288,17 +288,23 @@ class OperandFeeder:
             self._tiles[tensor, core, step] = known[1]
             return
         buffer = self.ring_buffer(stage, tensor, core, box)
-        own = self._own(stage, operand, tile.box)
         placed = self._placement.residents.get(tensor)
-        if placed is not None:
+        if placed is None:
+            own = self._own(stage, operand, tile.box)
+            self._load_tile(where, tensor, box, own, (core, buffer))
+        else:
             self._gather(where, placed, box, (core, buffer))
-        for site in self._around.sources[tensor] if placed is None else ():
-            part = intersect(site.box, box)
-            if not is_empty(part):
-                halo = self._halo_bytes(tensor, part, own)
-                self._mover.load(where, site, part, halo, (core, buffer))
         self._tiles[tensor, core, step] = buffer
         self._streamed[tensor, core] = (box, buffer)
+
+    def _load_tile(
+        self, where: Where, tensor: str, box: Box, own: Box, target: tuple[int, int]
+    ) -> None:
+        """Load the parts of a tile to `target`, (core, buffer), from outside LB; `own`: no halo."""
+        sites = self._around.sources[tensor]
+        for site, part in _with_elements((site, intersect(site.box, box)) for site in sites):
+            halo = self._halo_bytes(tensor, part, own)
+            self._mover.load(where, site, part, halo, target)
 
     def _look_up(
         self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
