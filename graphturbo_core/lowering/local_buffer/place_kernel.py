@@ -30,9 +30,11 @@ from graphturbo_core.products.plan import KernelPlan, Plan, Scope
 from graphturbo_core.units import format_bytes
 
 SINGLE_ATTEMPTS = 32
-"""Attempts to place a kernel that give up one tensor each. In later ones all without room lose
-their place at once (our choice: an op of thousands of inputs would be attempted thousands of
-times)."""
+"""Tensors that a kernel gives up in attempts of one each. In later attempts all without room are
+given up together (our choice: an op of thousands of inputs would be attempted thousands of times).
+
+Attempts that give up none do not count: one that divides computed from read parts, and up to one
+per tensor whose tiles cores exchange after it."""
 
 
 @dataclass(frozen=True)
