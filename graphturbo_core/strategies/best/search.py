@@ -154,10 +154,8 @@ def estimated_cycles(target: Target, minimised: Minimised = TIME) -> int:
 
 def _segments(graph: LayerGraph, target: Target, is_for_time: bool) -> tuple[Segment, ...]:
     """The priced segments, computed once for the estimate and the search of a target."""
-    name = f"segments, {is_for_time}"
-    found = target.once.get(name)
-    if not isinstance(found, tuple):
-        found = target.once[name] = segments_of(
-            graph, SegmentCycles(target), is_for_time=is_for_time
-        )
-    return found
+
+    def priced() -> tuple[Segment, ...]:
+        return segments_of(graph, SegmentCycles(target), is_for_time=is_for_time)
+
+    return target.once.get(segments_of, is_for_time, priced)

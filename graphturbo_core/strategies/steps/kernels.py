@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar, cast
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.memory_budget import MemoryBudget, memory_budget
@@ -19,6 +20,8 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.constraints import NO_CONSTRAINTS, PlanConstraints
 from graphturbo_core.strategies.steps.binding import Binder, KernelBinding
 from graphturbo_core.strategies.steps.instances import Instance, InstanceGraph
+
+_ValueT = TypeVar("_ValueT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +93,29 @@ class _Bindings:
         return found
 
 
+class OnceValues:
+    """Values that a strategy computes once for all its plans of a target."""
+
+    def __init__(self) -> None:
+        """Start without values."""
+        self._known: dict[tuple[Callable[..., object], Hashable], object] = {}
+
+    def get(
+        self, function: Callable[..., _ValueT], key: Hashable, make: Callable[[], _ValueT]
+    ) -> _ValueT:
+        """Value for a key: `make` computes it once, by `function`, whose results have one type."""
+        if (function, key) not in self._known:
+            self._known[function, key] = make()
+        return cast(_ValueT, self._known[function, key])
+
+
 @dataclass(frozen=True)
 class Target:
     """Inputs of planning: model, chip, and settings for all kernels of a plan.
 
     `clusters`: number of clusters that may share the round. `cost`: cost function, for a strategy
     that evaluates several plans; None if not available. `once`: what a strategy computes once for
-    all its plans, by name.
+    all its plans.
     """
 
     semantics: GraphSemantics = field(repr=False)
@@ -109,7 +128,7 @@ class Target:
     clusters: int = 1
     cost: Cost | None = field(default=None, repr=False, compare=False)
     gb_use: GbUse = DEFAULT_GB_USE
-    once: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+    once: OnceValues = field(default_factory=OnceValues, repr=False, compare=False)
 
     @cached_property
     def bound(self) -> Callable[[tuple[LoopNest, ...], Mapping[str, Box]], KernelBinding]:
