@@ -104,12 +104,12 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
     visit.turn_to("Verification", "What a replay checks")
     page.get_by_role("button", name="Verify A and B").click()
     for strategy in ("tvm@16", "graphturbo@16"):
-        told = page.get_by_text(f"{strategy}: verified against ONNX Runtime")
-        expect(told).to_be_visible()
+        badge = page.get_by_text(f"{strategy}: verified against ONNX Runtime")
+        expect(badge).to_be_visible()
     assert "verify=true" in page.url
     visit.turn_to("Explore", "Graph")
-    told = page.get_by_text("A: verified, B: verified")
-    expect(told).to_be_visible()
+    badge = page.get_by_text("A: verified, B: verified")
+    expect(badge).to_be_visible()
 
 
 def test_another_chip_and_back_by_swapping(visit: AppPage):
@@ -142,7 +142,7 @@ def test_a_link_that_names_nothing_is_answered_calmly(visit: AppPage):
 
 
 def test_notes_on_a_link_are_closed_for_good_and_move_nothing(visit: AppPage):
-    """Faults of all kinds; an older version alone stays in an address that is opened."""
+    """The link has faults of all kinds; opening it leaves only the older version in its address."""
     visit.open("?model=nope&chip=none&b=foo&views=bar&version=0.0.1")
     notes, page = visit.page.locator(".st-key-link_notes"), visit.page
     expect(notes).to_contain_text("“bar” is not a view")
