@@ -25,8 +25,16 @@ PLACES: Mapping[str, str] = {
 """Words in a note -> the figure that it concerns; a test compares them with the notes' texts."""
 UNKNOWN = re.compile(r"(\d+) op\(s\) of type .* have no semantics")
 """How a note on ops without semantics begins."""
-NAMES = re.compile(r"^[^ ]*: |'[^']*'|\[[^\]]*\]|[^ ]*[\d.][^ ]*")
-"""What notes that are alike differ in: an op before a colon, quoted names, shapes, numbers."""
+VARYING = re.compile(
+    r"""
+    ^[^ ]*:[ ]          # the op before a colon
+    | '[^']*'           # a quoted name
+    | \[[^\]]*\]        # a shape
+    | [^ ]*[\d.][^ ]*   # a word with a digit or a dot: a number, a path
+    """,
+    re.VERBOSE,
+)
+"""What notes of one subject differ in."""
 
 
 def notes_by_place(report: Report) -> dict[str, tuple[str, ...]]:
@@ -50,7 +58,7 @@ def alike(notes: Sequence[str]) -> list[tuple[str, ...]]:
         run, _, said = note.partition(": ")
         if run not in {"A", "B", "A and B"}:
             run, said = "", note
-        words = _words(said) or NAMES.sub("", said)
+        words = _words(said) or VARYING.sub("", said)
         found.setdefault((run, words), []).append(note)
     return [tuple(own) for own in found.values()]
 
