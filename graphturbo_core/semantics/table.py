@@ -14,6 +14,7 @@ from graphturbo_core.semantics.entries import resolve
 from graphturbo_core.semantics.kinds import op_kinds
 from graphturbo_core.semantics.known_needs import KnownNeeds
 from graphturbo_core.semantics.ops.maps import OPAQUE_FORMAT
+from graphturbo_core.units import format_percent
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class GraphSemantics:
         total = sum(self._touched_bytes(op) for op in self.graph.ops)
         return tuple(
             f"{len(ops)} op(s) of type {op_type} have no semantics and run whole: "
-            f"{sum(self._touched_bytes(op) for op in ops) / max(1, total):.1%} of the bytes, "
+            f"{format_percent(sum(map(self._touched_bytes, ops)) / max(1, total))} of the bytes, "
             "none of the counted MACs"
             for op_type, ops in sorted(by_type.items())
         )

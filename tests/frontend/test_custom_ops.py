@@ -200,7 +200,7 @@ def test_it_is_opaque_and_a_note_gives_its_share() -> None:
     semantics = analyse(graph_with(chain("n", "float[n,6,4,4] b"), batch=5))
     assert semantics.opaque_ops == ("Bar_1",)
     assert semantics.notes() == (
-        "1 op(s) of type Bar have no semantics and run whole: 36.1% of the bytes, "
+        "1 op(s) of type Bar have no semantics and run whole: 36.1 % of the bytes, "
         "none of the counted MACs",
     )
 

@@ -251,7 +251,7 @@ def test_an_unknown_op_is_opaque_and_noted() -> None:
     sem = semantics(OPAQUE)
     assert sem.opaque_ops == ("y",)
     assert sem.notes() == (
-        "1 op(s) of type CumSum have no semantics and run whole: 52.0% of the bytes, "
+        "1 op(s) of type CumSum have no semantics and run whole: 52 % of the bytes, "
         "none of the counted MACs",
     )
     op = sem.by_op["y"]

@@ -322,7 +322,7 @@ def test_options_and_edits_are_differences():
 def test_every_kind_of_note_has_the_figure_that_it_is_about():
     """The words of the notes as the steps write them."""
     notes = {
-        "2 op(s) of type Foo have no semantics and run whole: 12.0% of the bytes, none of": (
+        "2 op(s) of type Foo have no semantics and run whole: 12 % of the bytes, none of": (
             "throughput"
         ),
         "3 tensors of kernels did not fit in LB and went to GB": "gb",
