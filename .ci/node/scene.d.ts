@@ -79,7 +79,7 @@ type RunArray =
   | "piece_axis" | "piece_first" | "piece_end" | "piece_extent"
   | "second_axis" | "second_first" | "second_end" | "second_extent"
   | "layer_lb_peak_bytes" | "layer_lb_mean_bytes" | "layer_gb_peak_bytes"
-  | "layer_dram_bytes" | "layer_matrix_cycles" | "layer_run_s";
+  | "layer_dram_bytes" | "layer_matrix_cycles" | "layer_run_s" | "op_layer";
 
 interface Run extends RunHeader, Record<RunArray, Float64Array> {
   load?: Float32Array;

@@ -103,7 +103,8 @@ def change_text(changed: Changed, drawn: Runs, why_none: str = "") -> str:
         for change, run in changed
         if run.is_done and run.refusal is None
     ]
-    return helps_text(name, report, known, why_none or _on_its_way(changed) or _all_refused(changed))
+    why_none = why_none or _on_its_way(changed) or _all_refused(changed)
+    return helps_text(name, report, known, why_none)
 
 
 def _on_its_way(changed: Changed) -> str:

@@ -168,8 +168,8 @@ def test_an_output_that_nothing_is_recorded_of_is_refused_by_name(missing: str) 
     assert caught.value.line() == (
         "error: UNSUPPORTED_OPS: 1 op is not supported (no ONNX operator and no recorded type): "
         "Bar 'Bar_1' is no ONNX operator, and the file records no type of its output 'b', "
-        f"domain 'com.foo', it touches {960 / (480 + 36 + 960 + 960) * 100:.1f} % of the bytes that are "
-        "known; 1 op after that not checked; 1,440 MACs in the 1 other op, "
+        f"domain 'com.foo', it touches {960 / (480 + 36 + 960 + 960) * 100:.1f} % of the bytes "
+        "that are known; 1 op after that not checked; 1,440 MACs in the 1 other op, "
         "export the model with its type and shape recorded "
         "(value_info), or with standard operators"
     )

@@ -20,7 +20,7 @@ from graphturbo_core.lowering.stages.stage import (
     tensor_bytes,
 )
 from graphturbo_core.lowering.tiling.array_passes import array_passes, square_cuts
-from graphturbo_core.lowering.tiling.loop_order import TilingCost
+from graphturbo_core.lowering.tiling.loop_order import TilingCost, innermost_axis
 from graphturbo_core.lowering.tiling.tile_sizes import TileSizes
 from graphturbo_core.lowering.tiling.tile_space import TileSpace
 from graphturbo_core.lowering.tiling.tiling import (
@@ -155,7 +155,8 @@ class _Cutter:
         return found[0] if len(found) == 1 else min(found, key=self._cost.cycles)
 
     def _tiling(self, parts: Parts, order: LoopOrder) -> Tiling:
-        return Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
+        innermost = innermost_axis(self.plan, self.stage, (self.share, parts), self._readers)
+        return Tiling(parts, self.columns, self.reduced, order, self.is_data_whole, innermost)
 
     @cached_property
     def _cost(self) -> TilingCost:

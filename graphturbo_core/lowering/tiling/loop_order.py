@@ -13,7 +13,7 @@ from functools import reduce
 from math import prod
 from operator import mul
 
-from graphturbo_core.ir.boxes import Box, extents, hull
+from graphturbo_core.ir.boxes import Box, Interval, divide, extents, hull, part_of
 from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling.tile_space import TileSpace
 from graphturbo_core.lowering.tiling.tiling import (
@@ -132,3 +132,56 @@ def refetches(order: LoopOrder, counts: Sequence[int], followed: frozenset[int])
     changing = [at for at, loop in enumerate(loops) if loop in followed and counts[loop] > 1]
     outer = loops[: changing[-1] + 1] if changing else ()
     return prod(counts[loop] for loop in outer if loop not in followed)
+
+
+LEAST_SAVING = 2
+"""Times as many bytes in the usual order of row tiles as in another one, for that to be used (our
+choice: later stages begin with the first rows, so it is not changed for little)."""
+
+
+def innermost_axis(
+    plan: Plan, stage: Stage, grid: tuple[Box, tuple[int, ...]], readers: Readers
+) -> int:
+    """The axis whose parts come one directly after another; -1: the last, as usual.
+
+    A tile that reads what the tile before it read fetches nothing. So the parts of an axis that
+    read the same box of a large operand are better innermost: the windows of an image, where a
+    reshape has all of them in one box. For stages without a product. `grid`: the share of a core,
+    and parts per axis.
+    """
+    share, parts = grid
+    cut = [axis for axis, count in enumerate(parts) if count > 1]
+    if stage.contraction is not None or len(cut) < 2 or not readers:  # noqa: PLR2004
+        return -1
+    tile = tuple(part_of(i, count, 0) for i, count in zip(share, parts, strict=True))
+    read = []
+    for tensor, own in readers.items():
+        box = reduce(hull, (each.reads.box(tile) for each in own))
+        boxes = {axis: _distinct(own, axis, divide(share[axis], parts[axis])) for axis in cut}
+        read.append((tensor_bytes(plan, tensor, box), boxes))
+
+    def fetched(innermost: int) -> int:
+        order = [axis for axis in cut if axis != innermost] + [innermost] * (innermost >= 0)
+        return sum(size * _changes(order, parts, boxes) for size, boxes in read)
+
+    best = min(cut[:-1], key=fetched)
+    return best if fetched(best) * LEAST_SAVING <= fetched(-1) else -1
+
+
+def _distinct(readers: Sequence[Operand], axis: int, cuts: Sequence[Interval]) -> int:
+    """Boxes of a tensor that the cuts of an output axis read, which are not equal."""
+    places = [
+        (each.reads, place)
+        for each in readers
+        for place, own in enumerate(each.access.axes)
+        if own.out_axis == axis
+    ]
+    return len({tuple(reads.interval(place, cut) for reads, place in places) for cut in cuts})
+
+
+def _changes(order: Sequence[int], parts: Sequence[int], boxes: Mapping[int, int]) -> int:
+    """How often an operand's box changes; `order`: cut axes, outermost first."""
+    inner = max((at for at, axis in enumerate(order) if boxes[axis] > 1), default=-1)
+    if inner < 0:
+        return 1
+    return prod(parts[axis] for axis in order[:inner]) * boxes[order[inner]]

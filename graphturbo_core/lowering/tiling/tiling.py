@@ -51,6 +51,7 @@ class Tiling(NamedTuple):
 
     `columns` 0: the N axis is not cut. `reduced` 0: the K axis is not cut. `is_data_whole`: the K
     axis of streamed data is not cut: they are fetched with all of K for all columns of their rows.
+    `innermost`: the axis whose parts follow each other directly; -1: the last.
     """
 
     parts: tuple[int, ...]
@@ -58,6 +59,7 @@ class Tiling(NamedTuple):
     reduced: int
     order: LoopOrder
     is_data_whole: bool = False
+    innermost: int = -1
 
 
 class Tile(NamedTuple):
@@ -101,10 +103,14 @@ def row_axes(stage: Stage) -> tuple[int, ...]:
     return tuple(a for a in range(len(stage.box)) if a not in stage.first.uncut_axes)
 
 
-def row_boxes(share: Box, parts: tuple[int, ...]) -> list[Box]:
-    """The row tiles of a share, row-major; callers drop empty ones."""
+def row_boxes(share: Box, parts: tuple[int, ...], innermost: int = -1) -> list[Box]:
+    """The row tiles of a share, row-major but for axis `innermost`; callers drop empty ones."""
     cuts = [divide(interval, count) for interval, count in zip(share, parts, strict=True)]
-    return [tuple(cell) for cell in product(*cuts)]
+    if innermost < 0:
+        return [tuple(cell) for cell in product(*cuts)]
+    inner = cuts.pop(innermost)
+    outer = product(*cuts)
+    return [(*cell[:innermost], part, *cell[innermost:]) for cell in outer for part in inner]
 
 
 def staging_slot_bytes(elements: int) -> int:
@@ -244,7 +250,7 @@ def _core_tiles(stage: Stage, tiling: Tiling, share: Box) -> dict[TileKey, Tile]
 
 def _output_boxes(stage: Stage, tiling: Tiling, share: Box) -> Iterator[tuple[int, int, Box]]:
     """The non-empty output boxes of a core's tiles, with row and column."""
-    for row, row_box in enumerate(row_boxes(share, tiling.parts)):
+    for row, row_box in enumerate(row_boxes(share, tiling.parts, tiling.innermost)):
         columns = enumerate(column_boxes(stage, tiling.columns, row_box))
         yield from ((row, column, box) for column, box in columns if volume(box))
 

@@ -334,7 +334,10 @@ def kernel_columns(report: Report) -> dict[str, Array]:
 
 
 def _layers(report: Report) -> dict[str, Array]:
-    """Memory, bytes and cycles of each layer, in one round on one cluster; its time of the run."""
+    """Memory, bytes and cycles of each layer, in one round on one cluster; its time of the run.
+
+    And the layer of each of the run's own ops: strategies may decompose ops.
+    """
     rows = report.tables["layers"]
     values = {
         "lb_peak_bytes": [row["lb_peak_bytes"] for row in rows],
@@ -344,4 +347,8 @@ def _layers(report: Report) -> dict[str, Array]:
         "matrix_cycles": [row["matrix_cycles"] for row in rows],
         "run_s": seconds_by_layer(report),
     }
-    return {f"layer_{name}": np.array(column, "<f8") for name, column in values.items()}
+    found: dict[str, Array] = {
+        f"layer_{name}": np.array(column, "<f8") for name, column in values.items()
+    }
+    found["op_layer"] = np.array([row["layer"] for row in report.tables["graph_nodes"]], "<i4")
+    return found

@@ -7,13 +7,13 @@ import { countText, piecesTexts, shareText, sizesText, sizeText, timeText, unitO
 
 /**
  * Fill the inspector for what is pointed at: {layer}, {group}, {hue} or {time}; else for the
- * sub-graph that gains most. `on.edit(group)`: leads to where B's sub-graphs are edited, or null.
+ * sub-graph that gains most, or its kind. `on.edit(group)`: leads to where B's sub-graphs are edited, or null.
  *
  * @param {Scene} scene
  */
 export function drawInspector(host, scene, pointedAt, on) {
   const focus = [pointedAt.layer, pointedAt.group, pointedAt.hue, pointedAt.time].some((own) => own !== null && own !== undefined)
-    ? pointedAt : { group: mostGained(scene) };
+    ? pointedAt : firstFocus(scene);
   const cells = cellsFor(scene, focus);
   const nodes = cells.map(({ caption, parts, hue }) => {
     const value = htmlNode("div", "value", ...parts.map((part) => (typeof part === "string" ? part : htmlNode("b", "", part.b))));
@@ -28,10 +28,11 @@ export function drawInspector(host, scene, pointedAt, on) {
     return cell;
   });
   host.replaceChildren(...nodes);
-  if (focus.group !== null && focus.group !== undefined && on.edit) {
+  const edited = focus.group ?? focus.edited ?? null;
+  if (edited !== null && on.edit) {
     const edit = htmlNode("button", "small control", "Edit plan");
     edit.title = "Merge, split or move this sub-graph, and run B again";
-    edit.onclick = () => on.edit(focus.group);
+    edit.onclick = () => on.edit(edited);
     host.append(edit);
   }
   fitCells(host, cells, nodes);
@@ -76,6 +77,18 @@ function cellsFor(scene, { layer = null, group = null, hue = null, time = null }
   if (time !== null) return timeCells(scene, time);
   if (hue !== null) return hueCells(scene, hue);
   return groupCells(scene, group);
+}
+
+/**
+ * What is shown while nothing is pointed at: the sub-graph that gains most, all of its kind where
+ * they repeat; `edited`: the one of these whose edits are a click away.
+ *
+ * @param {Scene} scene
+ */
+export function firstFocus(scene) {
+  const group = mostGained(scene);
+  const hue = scene.hues.of_group[group];
+  return scene.hues.meaning === "kind" && scene.hues.titles[hue] ? { hue, edited: group } : { group };
 }
 
 /**

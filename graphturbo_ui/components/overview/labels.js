@@ -4,7 +4,7 @@ import { hueText, svgNode } from "./draw.js";
 import { alikeBlocks } from "./lens_words.js";
 import { stretchesOf } from "./rows.js";
 import { hueSeconds } from "./runs.js";
-import { countText, firstWords, piecesTexts, shareText, shorterTitles, sizesText, sizeText } from "./words.js";
+import { barestTitles, countText, firstWords, piecesTexts, shareText, shorterTitles, sizesText, sizeText } from "./words.js";
 
 const LINE = 15.5;
 const BESIDE = 0.25; // lines that a title may lie above or below its rows
@@ -127,7 +127,7 @@ function hueItems(scene, rows) {
     const count = isKind && groups.length > 1 ? countText(groups.length, "sub-graph") : "";
     const isBanded = scene.hues.of_group[groups[0]?.number] < 0;
     const lines = [
-      { text: title, shorter: [...shorterTitles(title), ...firstWords(title)], isName: true, ...TITLE, fill: hueText(hue, scene.hues.titles.length) },
+      { text: title, shorter: [...shorterTitles(title), ...barestTitles(title), ...firstWords(title)], isName: true, ...TITLE, fill: hueText(hue, scene.hues.titles.length) },
       ...(count ? [{ text: count }] : []),
       ...(isBanded ? [] : piecesLines(scene, run, groups)),
       { text: share, shorter: [share.replace(` ${run.name}'s time`, " time")] },

@@ -61,13 +61,17 @@ export class LayersPanel extends GroupingsPanel {
     this.over = pen.group("over");
   }
 
-  /** A run that is not drawn has no column; memory has none where its two badges would touch. */
+  /**
+   * A run that is not drawn has no column. Where the two badges of memory would touch, the brackets of
+   * a second axis have no room, and if that is not enough, memory has none.
+   */
   columnsFor(pen, width) {
     const drawn = this.scene.runs.map((run) => run.name.toLowerCase());
     const absent = ["a", "b"].filter((name) => !drawn.includes(name));
-    const found = this.columnsBut(pen, width, absent);
     const least = badgeRoom(pen, this.scene);
-    return found.gb.width < least ? this.columnsBut(pen, width, [...absent, "lb", "gb"]) : found;
+    const memory = [...absent, "lb", "gb"];
+    const tries = [absent, [...absent, "second"], memory].map((without) => this.columnsBut(pen, width, without));
+    return tries.find(({ gb }) => gb.width >= least) ?? tries.at(-1);
   }
 
   columnsBut(pen, width, absent) {
@@ -75,10 +79,10 @@ export class LayersPanel extends GroupingsPanel {
     const none = Object.fromEntries(absent.map((name) => [name, 0]));
     const [widths, gaps] = [{ ...WIDTHS, ...none }, { ...GAPS, ...none, b: GAPS.b }]; // the graph's marks end before the labels
     const fixed = [...Object.values(widths), ...Object.values(gaps)].reduce((a, b) => a + b, 0);
-    const second = secondNames(this.scene).length ? BRACKET * pen.k : 0;
+    const second = secondNames(this.scene).length && !absent.includes("second") ? BRACKET * pen.k : 0;
     const labels = Math.min(inner * (inner < PHONE ? 0.32 : 0.28), Math.max(88 * pen.k, labelRoom(pen, this.scene)) + (this.folded ? BRACKET * pen.k : 0));
     const unit = Math.max(0.3, (inner - labels - second) / fixed);
-    const found = {};
+    const found = { second };
     let x = PAD;
     for (const name of ["numbers", "a", "graph", "b", "labels", "lb", "gb"]) {
       const own = name === "labels" ? labels : widths[name] * unit;
@@ -204,7 +208,8 @@ export class LayersPanel extends GroupingsPanel {
 
   /** Beside B's boxes that are cut both ways: what they are cut along from top to bottom. */
   drawSecond(pen) {
-    const { scene, rows, columns: { b } } = this;
+    const { scene, rows, columns: { b, second } } = this;
+    if (!second) return;
     const { groups } = scene.runs.at(-1);
     const x = b.x + b.width + 6 * pen.k;
     for (const name of secondNames(scene)) {

@@ -185,7 +185,7 @@ class Overview {
     }
     // A link may name what these runs do not have.
     if (found.kind === "layer") this.state.pin = this.scene.layers[found.index] ? { layer: found.index } : {};
-    else if (found.kind === "op") this.state.pin = { layer: this.scene.ops[found.index]?.[1] ?? 0 };
+    else if (found.kind === "op") this.state.pin = { layer: run.op_layer[found.index] ?? 0 }; // a run may have ops of its own
     else if (run === this.scene.runs.at(-1)) this.state.pin = run.groups[found.index] ? { group: found.index } : {};
     else this.state.pin = { layer: run.groups[found.index]?.layers[0] ?? 0 };
   }

@@ -87,16 +87,29 @@ export function axesText(names, samples, noun) {
   return found.length > 2 ? "several axes" : found.join(" or ");
 }
 
-/** Titles that say the same in less room: `layer 4 – 11`, `4 – 11`; `to layer 3`; `stage 3 + 4`; `Mixed_5b + 5c`. */
+/** Titles that say the same in less room: `layer 4 – 11`, `stage 3 + 4`, `Mixed_5b + 5c`. */
 export function shorterTitles(title) {
-  const ends = title.split(" – ");
-  const names = ends.length === 2 ? ends : title.split(" + ");
-  if (names.length !== 2) return [];
-  const [[one, from], [other, to]] = names.map(numbered);
-  const sign = ends.length === 2 ? "–" : "+";
-  if (one && one === other) return [`${names[0]} ${sign} ${to}`, `${from} ${sign} ${to}`];
+  const { names, sign, from, to } = endsOf(title);
+  return from && to ? [`${names[0]} ${sign} ${to}`] : [];
+}
+
+/** In even less room, beside their own boxes, which say of what: `4 – 11`, `to layer 3`, `4 + head`. */
+export function barestTitles(title) {
+  const { names, sign, from, to } = endsOf(title);
+  if (!names) return [];
+  if (from && to) return [`${from} ${sign} ${to}`];
   if (sign === "–") return [`to ${names[1]}`];
   return from ? [`${from} + ${names[1]}`] : [];
+}
+
+/** The two ends of a title, and their numbers: both where the ends are of one name, else that of the first. */
+function endsOf(title) {
+  const ends = title.split(" – ");
+  const names = ends.length === 2 ? ends : title.split(" + ");
+  if (names.length !== 2) return {};
+  const [[one, from], [other, to]] = names.map(numbered);
+  const sign = ends.length === 2 ? "–" : "+";
+  return { names, sign, from, to: one && one === other ? to : undefined };
 }
 
 /**
@@ -117,9 +130,9 @@ export function strategyTexts(strategy) {
   return [...new Set([strategy, batch ? `${name}@${batch}` : name, name])];
 }
 
-/** `layer 4` as `layer` and `4`, `Mixed_5b` as `Mixed` and `5b`; nothing of a name that does not end so. */
+/** `layer 4` as `layer` and `4`, `Mixed_5b` as `Mixed` and `5b`; nothing of a name that does not end so, nor of `14 × 14`. */
 function numbered(name) {
-  return /^(.*[^\s_.])[\s_.](\d\w*)$/.exec(name)?.slice(1) ?? [];
+  return /^(.*[^\s_.×])[\s_.](\d\w*)$/.exec(name)?.slice(1) ?? [];
 }
 
 /** Round times (seconds) between two ends, about `count` of them; two at least, which make a scale. */

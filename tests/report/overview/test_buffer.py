@@ -121,6 +121,7 @@ def test_layers_and_kernels_are_the_tables_rows(run: tuple[Report, Header, Array
     report, header, found = run
     for name in ("lb_peak_bytes", "lb_mean_bytes", "gb_peak_bytes", "dram_bytes"):
         assert found[f"layer_{name}"].tolist() == [row[name] for row in report.tables["layers"]]
+    assert found["op_layer"].tolist() == [row["layer"] for row in report.tables["graph_nodes"]]
     of_layers = 1 - header["hue_cycles"][-1] / header["cycles"]
     assert found["layer_run_s"].sum() == pytest.approx(of_layers * header["latency_s"])
     kernels = report.tables["kernels"]

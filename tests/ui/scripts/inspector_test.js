@@ -1,6 +1,6 @@
 // What the inspector says of a sub-graph: its next best decision, its neighbours, its times.
 
-import { bothTimes, nextBestCells, raisedCells, refusedTexts, restText, roomText, unexplainedCells } from "../../../graphturbo_ui/components/overview/inspector.js";
+import { bothTimes, firstFocus, nextBestCells, raisedCells, refusedTexts, restText, roomText, unexplainedCells } from "../../../graphturbo_ui/components/overview/inspector.js";
 import { equal, outcomes } from "./check.js";
 import { madeScene } from "./made.js";
 
@@ -13,6 +13,12 @@ function text(row) {
 
 export default function () {
   return outcomes({
+    "before anybody points, the sub-graph that gains most, or all of its kind": () => {
+      const found = { ...madeScene([1, 2]) };
+      found.runs = [{ ...found.runs[0], layer_run_s: [1, 5, 4], groups: found.runs[0].groups.map((own) => ({ ...own, shares: own.layers.map(() => 1) })) }];
+      const hues = (meaning) => ({ ...found, hues: { meaning, titles: ["norm", "matmul"], of_group: [0, 1], of_layer: [0, 1, 1] } });
+      equal([firstFocus(hues("group")), firstFocus(hues("kind"))], [{ group: 1 }, { hue: 1, edited: 1 }]);
+    },
     "another split, and its cost as a part of the run": () => {
       equal(text({ how: "split", groups: 1, pieces: 8, along: "axis 0", cuts: [["images", 8]], more_cycles: 75 }), "8 × 2 images: the run takes 7.5 % longer");
       equal(text({ how: "split", groups: 1, pieces: 4, along: "axis 2", cuts: [["rows", 4]], more_cycles: 200 }), "4 pieces (rows): the run takes 20 % longer");

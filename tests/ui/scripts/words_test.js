@@ -3,7 +3,7 @@
 import { shorterNames, titleOf } from "../../../graphturbo_ui/components/group_names.js";
 import { bytesText } from "../../../graphturbo_ui/components/overview/labels.js";
 import {
-  clamp01, countText, digitsText, firstWords, shareText, shorterTitles, sizesText, sizeText, strategyTexts, tickTexts, timeText, timeTicks,
+  barestTitles, clamp01, countText, digitsText, firstWords, shareText, shorterTitles, sizesText, sizeText, strategyTexts, tickTexts, timeText, timeTicks,
 } from "../../../graphturbo_ui/components/overview/words.js";
 import { equal, holds, near, outcomes } from "./check.js";
 
@@ -33,10 +33,14 @@ export default function () {
       equal([0, 0.868, 0.0996, 0.0923, 0.0095, 0.0049, 1].map(shareText), ["0 %", "87 %", "10 %", "9.2 %", "0.95 %", "0.5 %", "100 %"]);
     },
     "titles in less room": () => {
-      equal(["layer 4 – layer 11", "stem – layer 3", "stage 4 + head", "stage 3 + stage 4", "stage 1", "stem + stage 1"].map(shorterTitles),
-        [["layer 4 – 11", "4 – 11"], ["to layer 3"], ["4 + head"], ["stage 3 + 4", "3 + 4"], [], []]);
-      equal(["Mixed_5b + Mixed_5c", "Mixed_6e – head", "down_a + down_b", "blocks.1 – blocks.3"].map(shorterTitles),
-        [["Mixed_5b + 5c", "5b + 5c"], ["to head"], [], ["blocks.1 – 3", "1 – 3"]]);
+      const titles = [
+        "layer 4 – layer 11", "stem – layer 3", "stage 4 + head", "stage 3 + stage 4", "stage 1", "stem + stage 1",
+        "Mixed_5b + Mixed_5c", "Mixed_6e – head", "down_a + down_b", "blocks.1 – blocks.3", "stage 28 × 28 + stage 14 × 14",
+      ];
+      equal(titles.map(shorterTitles),
+        [["layer 4 – 11"], [], [], ["stage 3 + 4"], [], [], ["Mixed_5b + 5c"], [], [], ["blocks.1 – 3"], []]);
+      equal(titles.map(barestTitles),
+        [["4 – 11"], ["to layer 3"], ["4 + head"], ["3 + 4"], [], [], ["5b + 5c"], ["to head"], [], ["1 – 3"], []]);
     },
     "a title's first words, whole ones, and none of a range": () => {
       equal(["second matmul", "attention query key", "ffn", "attention: query – value", "stage 3 + stage 4", "norm: scores"].map(firstWords),

@@ -358,3 +358,15 @@ def test_a_link_to_what_these_runs_do_not_have_chooses_nothing(
     found.open(f"?model=teaching-resnet&batch=8&selected={selected}")
     assert found.run("return view.state.pin") == {}
     assert found.said
+
+
+@pytest.mark.parametrize("run", ["a", "b"])
+def test_an_op_that_another_view_selects_is_in_the_layer_of_its_own_run(
+    visit: AppPage, run: str
+) -> None:
+    """A takes layer norms apart: its ops have other numbers than B's."""
+    screen = Overview(visit)
+    screen.open(f"?model=bert-base&selected={run}-op-300")
+    layers = screen.run("return view.scene.runs.map((own) => own.op_layer[300])")
+    assert layers[0] < layers[1]
+    assert screen.run("return view.state.pin") == {"layer": layers["ab".index(run)]}
