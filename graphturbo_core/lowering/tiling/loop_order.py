@@ -162,7 +162,7 @@ def innermost_axis(
 
     def fetched(innermost: int) -> int:
         order = [axis for axis in cut if axis != innermost] + [innermost] * (innermost >= 0)
-        return sum(size * _changes(order, parts, boxes) for size, boxes in read)
+        return sum(size * box_changes(order, parts, boxes) for size, boxes in read)
 
     best = min(cut[:-1], key=fetched)
     return best if fetched(best) * LEAST_SAVING <= fetched(-1) else -1
@@ -179,7 +179,7 @@ def _distinct(readers: Sequence[Operand], axis: int, cuts: Sequence[Interval]) -
     return len({tuple(reads.interval(place, cut) for reads, place in places) for cut in cuts})
 
 
-def _changes(order: Sequence[int], parts: Sequence[int], boxes: Mapping[int, int]) -> int:
+def box_changes(order: Sequence[int], parts: Sequence[int], boxes: Mapping[int, int]) -> int:
     """How often an operand's box changes; `order`: cut axes, outermost first."""
     inner = max((at for at, axis in enumerate(order) if boxes[axis] > 1), default=-1)
     if inner < 0:
