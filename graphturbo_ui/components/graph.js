@@ -34,6 +34,7 @@ class GraphView {
     this.tip = root.querySelector(".tip");
     this.stage = root.querySelector(".stage");
     this.said = root.querySelector(".said");
+    this.hits = root.querySelector(".hits");
     this.searchBox = root.querySelector("[data-act=search]");
     this.paint = painter(canvas, () => this.draw());
     this.bind();
@@ -134,6 +135,7 @@ class GraphView {
     const lines = this.place && found.kind !== "layer" ? describeGraph(this.runs, this.place) : [];
     if (this.place && found.kind === "layer") lines.push(`layer ${this.runs[this.place.pane].layers[found.index]}`);
     if (lines.length) lines[0] = `selected: ${lines[0]}`;
+    this.hits.textContent = this.search.said(); // `said` is below the canvas, and for screen readers
     this.said.textContent = note || [this.search.said(), ...lines].filter(Boolean).join(" · ");
   }
 

@@ -18,6 +18,7 @@ TOOLS = """
     <button data-act="previous" aria-label="previous hit" title="previous hit (Shift+Enter)"
       >&#8593;</button>
     <button data-act="next" aria-label="next hit" title="next hit (Enter)">&#8595;</button>
+    <span class="hits" aria-hidden="true"></span>
     <button data-act="keys" title="[ ] step, Enter opens, N P step through its ops, X other run,
 F shows the selection, / searches, W A S D, arrows, + - and 0 move and zoom, Esc leaves"
       >keys</button>"""

@@ -62,6 +62,7 @@ export class GraphSearch {
     if (!this.isOn) return "";
     const count = this.hits.length;
     if (this.at >= 0) return `hit ${this.at + 1} of ${count}`;
-    return `${count} op${count === 1 ? "" : "s"} found${count ? ": Enter goes to the first" : ""}`;
+    if (!count) return "no op has this in its name or type";
+    return `${count} op${count === 1 ? "" : "s"} found: Enter goes to the first`;
   }
 }

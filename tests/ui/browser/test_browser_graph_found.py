@@ -29,6 +29,7 @@ def test_a_hit_is_counted_marked_opened_and_gone_to(shown: CanvasPage):
     box.press("Enter")
     scene = shown.scene
     assert shown.said.startswith("hit 2 of 8")
+    assert shown.page.locator(".tools .hits").inner_text() == "hit 2 of 8", "beside the box too"
     assert [pane["opened"] for pane in scene["panes"]] == [[0, 1], [0]]
     assert shown.selected == "a-op-3"
     ringed = op_of(scene, 1, 3)
@@ -61,7 +62,7 @@ def test_what_is_no_expression_and_what_is_not_found_is_said(shown: CanvasPage):
     assert shown.said.startswith("not a regular expression: Unterminated group")
     box.fill("gelu")
     box.press("Enter")
-    assert shown.said == "0 ops found"
+    assert shown.said == "no op has this in its name or type"
     box.fill("")
     assert shown.said == ""
     box.press("Enter")
