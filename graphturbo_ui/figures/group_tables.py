@@ -23,6 +23,8 @@ TABLES: Mapping[str, Literal["groups", "graph_nodes", "layers"]] = {
 """Kind of a selection -> the table of its rows."""
 MAX_TYPES = 8
 """Op types told of one sub-graph, the most frequent first."""
+MAX_ENDS = 6
+"""Tensors told of one side of an op."""
 
 
 def group_table(*reports: Report, names: str = BOTH) -> Table:
@@ -161,19 +163,37 @@ def _op_types(report: Report, group: int) -> str:
 
 
 def op_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str, str]:
-    """What a click on an op tells: its type, output, layer, and its sub-graphs in every run."""
+    """What a click on an op tells: its type, what it reads, its layer, its sub-graphs in every run."""
     own = reports[selected.run]
     row = own.tables["graph_nodes"][selected.index]
     layer = own.tables["layers"][row["layer"]]
     return {
         "type": row["op_type"],
         "name": row["op"],
+        "reads": _ends(own, selected.index, "target", "source"),
         "output shape": shapes_text(row["output_shapes"]),
         "weights": shapes_text(row["weight_shapes"]) or "none",
         "attributes": row["attributes"] or "none",
+        "read by": _ends(own, selected.index, "source", "target"),
         "layer": f"{layer['name']} ({layer['op_types']})",
         **_homes(selected, reports),
     }
+
+
+def _ends(
+    report: Report, op: int, own: Literal["source", "target"], other: Literal["source", "target"]
+) -> str:
+    """The tensors at one side of an op, and the ops at their other ends: `2x64 of Conv stem`."""
+    edges = [row for row in report.tables["graph_edges"] if row[own] == op]
+    nodes = report.tables["graph_nodes"]
+    said = []
+    for edge in edges[:MAX_ENDS]:
+        end = nodes[edge[other]] if edge[other] >= 0 else None
+        name = f"{end['op_type']} {end['op']}" if end else f"input {edge['tensor']}"
+        said.append(name if own == "source" else f"{edge['shape']} of {name}")
+    if len(edges) > MAX_ENDS:
+        said.append(f"{len(edges) - MAX_ENDS} more")
+    return ", ".join(said) or "none"
 
 
 def layer_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str, str]:

@@ -36,6 +36,7 @@ def test_a_selected_sub_graph_and_op_are_marked_in_the_other_run_and_explained(v
     click(visit, middle(scene["panes"][1]["ops"][2]))
     visit.await_scene(GRAPH, "scene.selected.kind === 'op'")
     for fact in (
+        "reads",
         "output shape",
         "weights",
         "attributes",

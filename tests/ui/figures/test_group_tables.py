@@ -97,13 +97,25 @@ def test_a_clicked_op_tells_its_sub_graph_in_both_runs():
     assert given == {
         "type": "Relu",
         "name": "op7",
+        "reads": "[2, 64, 56, 56] of Conv op6",
         "output shape": "2x64x56x56",
         "weights": "64x64x3x3",
         "attributes": "kernel_shape 3, 3",
+        "read by": "Add op8",
         "layer": "layer2 (Conv+Relu+Add)",
         "sub-graph in A": "layer 3: 3 ops in 1 piece",
         "sub-graph in B": "stage 1 (2): 6 ops in 8 pieces",
     }
+
+
+def test_ends_of_the_graph_and_many_readers_are_named():
+    last = len(FINE.tables["graph_nodes"]) - 1
+    edges = tuple({**FINE.tables["graph_edges"][1], "source": 0, "target": n} for n in range(1, 9))
+    report = replace(FINE, tables={**FINE.tables, "graph_edges": edges})
+    _, given = facts(Selection("A", "op", 0), {"A": report})
+    assert given["read by"].endswith("op6, 2 more")
+    assert facts(Selection("A", "op", 0), {"A": FINE})[1]["reads"].endswith("of input t0")
+    assert facts(Selection("A", "op", last), {"A": FINE})[1]["read by"] == "none"
 
 
 def test_a_layer_that_another_view_selects_has_its_facts():
