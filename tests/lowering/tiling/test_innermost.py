@@ -72,9 +72,7 @@ def test_changes_are_counted_as_the_nest_goes(loops: list[tuple[int, int]]) -> N
     """Per axis, outermost first: its parts, and how many of them in a row read the same."""
     parts = [count for count, _ in loops]
     steps = product(*(range(count) for count in parts))
-    boxes = [
-        tuple(at // run for at, (_, run) in zip(step, loops, strict=True)) for step in steps
-    ]
+    boxes = [tuple(at // run for at, (_, run) in zip(step, loops, strict=True)) for step in steps]
     distinct = {axis: len({at // run for at in range(n)}) for axis, (n, run) in enumerate(loops)}
     assert box_changes(range(len(loops)), parts, distinct) == len([*groupby(boxes)])
 
