@@ -24,7 +24,7 @@ TABLES: Mapping[str, Literal["groups", "graph_nodes", "layers"]] = {
 MAX_TYPES = 8
 """Op types told of one sub-graph, the most frequent first."""
 MAX_ENDS = 6
-"""Tensors told of one side of an op."""
+"""Tensors that are listed for one side of an op."""
 
 
 def group_table(*reports: Report, names: str = BOTH) -> Table:
@@ -170,30 +170,29 @@ def op_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str,
     return {
         "type": row["op_type"],
         "name": row["op"],
-        "reads": _ends(own, selected.index, "target", "source"),
+        "reads": _ends(own, selected.index, "source") or "none",
         "output shape": shapes_text(row["output_shapes"]),
         "weights": shapes_text(row["weight_shapes"]) or "none",
         "attributes": row["attributes"] or "none",
-        "read by": _ends(own, selected.index, "source", "target"),
+        "read by": _ends(own, selected.index, "target") or "none (a result of the model)",
         "layer": f"{layer['name']} ({layer['op_types']})",
         **_homes(selected, reports),
     }
 
 
-def _ends(
-    report: Report, op: int, own: Literal["source", "target"], other: Literal["source", "target"]
-) -> str:
-    """The tensors at one side of an op, and the ops at their other ends: `2x64 of Conv stem`."""
+def _ends(report: Report, op: int, at: Literal["source", "target"]) -> str:
+    """The ops that an op reads, with shapes (`source`), or that read it: `2x64 of Conv stem`."""
+    own = "target" if at == "source" else "source"
     edges = [row for row in report.tables["graph_edges"] if row[own] == op]
     nodes = report.tables["graph_nodes"]
     said = []
     for edge in edges[:MAX_ENDS]:
-        end = nodes[edge[other]] if edge[other] >= 0 else None
+        end = nodes[edge[at]] if edge[at] >= 0 else None
         name = f"{end['op_type']} {end['op']}" if end else f"input {edge['tensor']}"
-        said.append(name if own == "source" else f"{edge['shape']} of {name}")
+        said.append(f"{edge['shape']} of {name}" if at == "source" else name)
     if len(edges) > MAX_ENDS:
         said.append(f"{len(edges) - MAX_ENDS} more")
-    return ", ".join(said) or "none"
+    return ", ".join(said)
 
 
 def layer_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str, str]:

@@ -31,7 +31,6 @@ from graphturbo_ui.session.what_if import (
 )
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.top_bar.labels import plain_text
-from graphturbo_ui.top_bar.uploads import box_names
 from graphturbo_ui.what_if.metrics import METRICS, Metric
 from graphturbo_ui.what_if.points import (
     Bench,
@@ -126,24 +125,14 @@ def _buffers(bench: Bench) -> Question:
         "Strategy", [AS_B, *strategy_names(bench.choices)], key="by", bind="query-params",
         width=210,
     )  # fmt: skip
-    models = _models_box()
-    variants = bench.variants([])[-1:] if by == AS_B else bench.variants([by])[:1]
-    return Question(BUFFERS, variants, tuple(spans), models=tuple(models) or (bench.choices.model,))
-
-
-def _models_box() -> list[str]:
-    """The box of further models, which names uploads by their files, as the address then does."""
-    files = state.model_names()
-    names = box_names(files)
-    linked = st.query_params.get_all("models")
-    if "models" not in st.session_state and any(map(query.is_upload, linked)):
-        st.session_state["models"] = [each for each in files if {each, names[each]} & {*linked}]
-    return st.multiselect(
-        "Models", files, key="models", bind="query-params", format_func=names.__getitem__,
+    models = st.multiselect(
+        "Models", state.model_names(), key="models", bind="query-params",
         max_selections=MOST_MODELS, placeholder="the model above",
         help="The model above runs at its batch; every other one at the batch that its file "
         "proposes.",
     )  # fmt: skip
+    variants = bench.variants([])[-1:] if by == AS_B else bench.variants([by])[:1]
+    return Question(BUFFERS, variants, tuple(spans), models=tuple(models) or (bench.choices.model,))
 
 
 def _together(key: str) -> DeltaGenerator:

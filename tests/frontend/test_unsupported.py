@@ -35,7 +35,7 @@ def test_one_op_is_told_as_many_are_and_says_why() -> None:
         "16 MACs in the 1 other op"
     )
     assert error.change == (
-        "export it without NonZero or with a result of fixed size there (a mask, a top k)"
+        "export the model without NonZero, or with a result of fixed size (a mask, a top k)"
     )
     assert error.fields["ops"] == (("NonZero_1", "NonZero", "DYNAMIC_SHAPE"),)
 

@@ -307,7 +307,7 @@ def _edge(target):
         "source": target - 1,
         "target": target,
         "tensor": f"t{target}",
-        "shape": "[2, 64, 56, 56]",
+        "shape": "2x64x56x56",
         "bytes": 2 * 64 * 56 * 56 * 2,
     }
 

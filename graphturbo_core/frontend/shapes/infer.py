@@ -265,7 +265,7 @@ def _dynamic(op: Op, reason: str) -> ModelError:
         "DYNAMIC_SHAPE",
         f"{_label(op)} has no static output shape",
         reason,
-        f"export it without {op.op_type} or with a result of fixed size there (a mask, a top k)",
+        f"export the model without {op.op_type}, or with a result of fixed size (a mask, a top k)",
         op=op.name,
     )
 

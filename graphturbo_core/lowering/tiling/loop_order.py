@@ -151,7 +151,7 @@ def innermost_axis(
     """
     share, parts = grid
     cut = [axis for axis, count in enumerate(parts) if count > 1]
-    if stage.contraction is not None or len(cut) < 2 or not readers:  # noqa: PLR2004
+    if stage.contraction is not None or not cut[:-1] or not readers:
         return -1
     tile = tuple(part_of(i, count, 0) for i, count in zip(share, parts, strict=True))
     read = []
@@ -162,14 +162,14 @@ def innermost_axis(
 
     def fetched(innermost: int) -> int:
         order = [axis for axis in cut if axis != innermost] + [innermost] * (innermost >= 0)
-        return sum(size * box_changes(order, parts, boxes) for size, boxes in read)
+        return sum(size * box_fetches(order, parts, boxes) for size, boxes in read)
 
     best = min(cut[:-1], key=fetched)
     return best if fetched(best) * LEAST_SAVING <= fetched(-1) else -1
 
 
 def _distinct(readers: Sequence[Operand], axis: int, cuts: Sequence[Interval]) -> int:
-    """Boxes of a tensor that the cuts of an output axis read, which are not equal."""
+    """Number of distinct boxes of a tensor that the cuts of an output axis read."""
     places = [
         (each.reads, place)
         for each in readers
@@ -179,8 +179,8 @@ def _distinct(readers: Sequence[Operand], axis: int, cuts: Sequence[Interval]) -
     return len({tuple(reads.interval(place, cut) for reads, place in places) for cut in cuts})
 
 
-def box_changes(order: Sequence[int], parts: Sequence[int], boxes: Mapping[int, int]) -> int:
-    """How often an operand's box changes; `order`: cut axes, outermost first."""
+def box_fetches(order: Sequence[int], parts: Sequence[int], boxes: Mapping[int, int]) -> int:
+    """Boxes of an operand that are fetched, with the first; `order`: cut axes, outermost first."""
     inner = max((at for at, axis in enumerate(order) if boxes[axis] > 1), default=-1)
     if inner < 0:
         return 1

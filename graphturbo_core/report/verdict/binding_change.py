@@ -123,8 +123,8 @@ def binding_changes(report: Report) -> tuple[BindingChange, ...]:
 def helps_text(name: str, report: Report, found: Sequence[Tried] = (), why_not: str = "") -> str:
     """What binds a run, and the effect of the changes that were tried.
 
-    `why_not`: said where none was tried; else it is said of a resource without a number. What
-    stands after the colon or the comma is a sentence of its own, where there is less room.
+    `why_not`: said where none was tried; else it is said of a resource without a number. The
+    part after `: ` or `, but ` must read as a sentence: the page shows it alone in less room.
 
     `B is DRAM-bound: 25 % more DRAM bandwidth makes B 1.18× as fast`; without a change only what
     binds it. Where more of that does not help: `DRAM takes 45 % of B's critical path, but …`.

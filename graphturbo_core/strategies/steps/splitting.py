@@ -27,6 +27,10 @@ LITERAL_CANDIDATES = (1, 2, 4)
 
 LITERAL_FROM = 8
 
+MOST_TIMES_PIECES = 16
+"""Times as many pieces as the bytes need, at most, along an axis that is not asked for (our choice:
+197 tokens have no divisor but 1 and 197, where two pieces would do)."""
+
 MOST_PARTIAL_OPS = 1024
 """Larger sub-graphs are split only along axes that carry through all of them (our choice: a partial
 carry is recomputed per merge, quadratic in the length of a chain)."""
@@ -244,9 +248,14 @@ class Splitter:
         for pieces in self.candidates(size):
             peak = self.piece_peak_bytes(part, carry, pieces)
             if peak <= self.capacity_bytes:
-                does_divide = divides(part, carry, pieces)
-                return SplitInfo(does_divide, carry.covered_ops, pieces, axis, peak)
+                is_split = divides(part, carry, pieces) and self._is_worth(part, pieces)
+                return SplitInfo(is_split, carry.covered_ops, pieces, axis, peak)
         return SplitInfo(False, carry.covered_ops, 0, axis, 0)
+
+    def _is_worth(self, part: SubGraph, pieces: int) -> bool:
+        """Whether these are not many times the pieces that the bytes need."""
+        needed = -(-part.whole_peak_bytes // max(1, self.capacity_bytes))
+        return self.axis is not None or pieces <= MOST_TIMES_PIECES * max(1, needed)
 
     def piece_peak_bytes(self, part: SubGraph, carry: Carry, pieces: int) -> int:
         """Peak live activations of the largest piece at this count, literal or true."""

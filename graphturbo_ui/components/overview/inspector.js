@@ -28,10 +28,11 @@ export function drawInspector(host, scene, pointedAt, on) {
     return cell;
   });
   host.replaceChildren(...nodes);
-  const edited = focus.group ?? focus.edited ?? null;
+  const edited = focus.group ?? focus.editedGroup ?? null;
   if (edited !== null && on.edit) {
     const edit = htmlNode("button", "small control", "Edit plan");
-    edit.title = "Merge, split or move this sub-graph, and run B again";
+    const which = focus.group === edited ? "this sub-graph" : "the one of these that gains most";
+    edit.title = `Merge, split or move ${which}, and run B again`;
     edit.onclick = () => on.edit(edited);
     host.append(edit);
   }
@@ -80,15 +81,17 @@ function cellsFor(scene, { layer = null, group = null, hue = null, time = null }
 }
 
 /**
- * What is shown while nothing is pointed at: the sub-graph that gains most, all of its kind where
- * they repeat; `edited`: the one of these whose edits are a click away.
+ * What is shown while nothing is pointed at: the sub-graph that gains most, or all of its kind where
+ * that has several; `editedGroup`: the one of these whose edits are a click away.
  *
  * @param {Scene} scene
  */
 export function firstFocus(scene) {
   const group = mostGained(scene);
-  const hue = scene.hues.of_group[group];
-  return scene.hues.meaning === "kind" && scene.hues.titles[hue] ? { hue, edited: group } : { group };
+  const { meaning, titles, of_group: ofGroup } = scene.hues;
+  const hue = ofGroup[group];
+  const hasSeveral = meaning === "kind" && titles[hue] && ofGroup.filter((own) => own === hue).length > 1;
+  return hasSeveral ? { hue, editedGroup: group } : { group };
 }
 
 /**

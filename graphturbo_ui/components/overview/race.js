@@ -234,11 +234,13 @@ function placeNotes(race, scene, words) {
   const said = (text) => put(words, text) || put(heading, text);
   if (!scene.helps || said(scene.helps)) return;
   if (scene.runs.length === 1) {
-    race.append(htmlNode("div", "edited", scene.helps));
+    race.append(htmlNode("div", "helps", scene.helps));
     return;
   }
+  const before = [words, heading].map((node) => node.textContent);
   for (const node of [words, heading]) node.textContent = node.textContent.replace(long, short);
-  shorterHelps(scene.helps).some(said);
+  if (shorterHelps(scene.helps).some(said)) return;
+  [words, heading].forEach((node, n) => { node.textContent = before[n]; });
 }
 
 /**

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from onnx import numpy_helper
 
 from graphturbo_core.lowering.tiling import cutting
-from graphturbo_core.lowering.tiling.loop_order import box_changes
+from graphturbo_core.lowering.tiling.loop_order import box_fetches, innermost_axis
 from graphturbo_core.lowering.tiling.tiling import row_boxes
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.program import Program
@@ -50,21 +50,41 @@ def test_windows_of_an_image_follow_each_other(monkeypatch: pytest.MonkeyPatch) 
     assert 5 * int(program.size_bytes.sum()) < int(usual.size_bytes.sum())
 
 
+def innermost_of(text: str, parts: tuple[int, ...], *read: str) -> int:
+    """The axis for the stage of `y` on one core, if these tensors are streamed."""
+    plan = plan_of(weighted(text), "layerwise", chip("tiny"))
+    (placement,) = lowered_with_placements(plan)[1]
+    (stage,) = placement.stages
+    readers = {
+        name: [operand for operand in stage.operands if operand.tensor == name] for name in read
+    }
+    return innermost_axis(plan, stage, (stage.box, parts), readers)
+
+
+TWO = "g (float[8,4,1] x, float[4,64] m) => (float[8,4,64] y) { y = Add (x, m) }"
+UNEQUAL = "g (float[8,1,64] x, float[1,4,1] s) => (float[8,4,64] y) { y = Add (x, s) }"
+PRODUCTS = "g (float[1,8,16] x, float[4,16,8] w) => (float[4,8,8] y) { y = MatMul (x, w) }"
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "parts", "read", "axis"),
     [
-        pytest.param(
-            "g (float[64,3,16,16] x) => (float[64,3,16,16] y) { y = Relu (x) }", id="one follows"
-        ),
-        pytest.param(
-            "g (float[1024,64] x, float[64,64] w) => (float[1024,64] y) { y = MatMul (x, w) }",
-            id="product",
-        ),
+        # In elements, usual order against axis 0 innermost: 2 * 4 boxes of m of 64 against 4.
+        pytest.param(TWO, (2, 4, 1), ["m"], 0, id="half as many"),
+        # And 8 boxes of x of 4 in both: 544 against 288.
+        pytest.param(TWO, (2, 4, 1), ["x", "m"], -1, id="more than half"),
+        pytest.param(TWO, (8, 4, 1), ["x", "m"], 0, id="a quarter"),
+        # x has 64 boxes of 32, or 16 with axis 1 innermost; s 32 of 1, or 4 with axis 0.
+        pytest.param(UNEQUAL, (8, 4, 2), ["x", "s"], 1, id="the larger operand decides"),
+        pytest.param(PRODUCTS, (4, 2, 1), ["x"], -1, id="products have an order of their own"),
+        pytest.param(TWO, (2, 4, 1), [], -1, id="nothing is streamed"),
+        pytest.param(TWO, (1, 4, 1), ["m"], -1, id="one axis is cut"),
     ],
 )
-def test_other_stages_have_the_usual_order(text: str) -> None:
-    placements = lowered_with_placements(plan_of(weighted(text), "tvm", chip("tiny")))[1]
-    assert {tiling.innermost for own in placements for tiling in own.tilings} == {-1}
+def test_the_axis_that_saves_most_if_it_saves_half(
+    text: str, parts: tuple[int, ...], read: list[str], axis: int
+) -> None:
+    assert innermost_of(text, parts, *read) == axis
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=4))
@@ -74,7 +94,7 @@ def test_changes_are_counted_as_the_nest_goes(loops: list[tuple[int, int]]) -> N
     steps = product(*(range(count) for count in parts))
     boxes = [tuple(at // run for at, (_, run) in zip(step, loops, strict=True)) for step in steps]
     distinct = {axis: len({at // run for at in range(n)}) for axis, (n, run) in enumerate(loops)}
-    assert box_changes(range(len(loops)), parts, distinct) == len([*groupby(boxes)])
+    assert box_fetches(range(len(loops)), parts, distinct) == len([*groupby(boxes)])
 
 
 @given(st.integers(-1, 2))
@@ -87,7 +107,7 @@ def test_the_innermost_axis_changes_the_order_alone(innermost: int) -> None:
     assert moving == [{innermost % 3}] * len(rows)
 
 
-def test_it_computes_the_right_numbers() -> None:
+def test_it_computes_the_right_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     text = Path("hardware_profiles/generic-4x4.yaml").read_text(encoding="utf-8")
     sizes = {
         "lb_data_bytes": 8192, "lb_weight_bytes": 4096, "staging_bytes": 4096, "gb_bytes": 32768,
@@ -95,6 +115,10 @@ def test_it_computes_the_right_numbers() -> None:
     for key, size in sizes.items():
         text, count = re.subn(rf"{key}: {{value: \d+", f"{key}: {{value: {size}", text)
         assert count == 1, key
+    used, innermost = [], cutting.innermost_axis
+    monkeypatch.setattr(
+        cutting, "innermost_axis", lambda *a: used.append(innermost(*a)) or used[-1]
+    )
     model = model_of(WINDOWS)
     mask = np.random.default_rng(0).normal(size=(1, 16, 1, 16, 16)).astype(np.float32)
     model.graph.initializer.append(numpy_helper.from_array(mask, "m"))
@@ -103,3 +127,5 @@ def test_it_computes_the_right_numbers() -> None:
         request = RunRequest("windows", strategy, "tiny", verify=True)
         contract = run_report(model.SerializeToString(), request, text.encode()).contract
         assert contract["verify"]["ok"]
+        assert max(used) >= 0
+        used.clear()

@@ -23,7 +23,7 @@ from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.batching import divide_batch
-from graphturbo_core.strategies.steps.kernels import PlanCost, Target
+from graphturbo_core.strategies.steps.kernels import OnceValues, PlanCost, Target
 from graphturbo_core.trial_cache import TrialCache
 from tests.strategies.chains import FEED_FORWARD
 from tests.strategies.plus.plans import spent
@@ -259,3 +259,11 @@ def test_runs_of_a_comparison_share_what_they_cost() -> None:
     first = run_shared(imports, RunRequest(SAMPLE, "graphturbo@4", CHIP, BATCH))
     best = run_shared(imports, RunRequest(SAMPLE, "best", CHIP, BATCH))
     assert best.contract["cycles"] <= first.contract["cycles"]
+
+
+def test_what_is_computed_once_is_kept_per_function_and_key() -> None:
+    once = OnceValues()
+    made = [once.get(len, goal, lambda goal=goal: goal * 10) for goal in (1, 2, 1)]  # type: ignore[misc]
+    assert made == [10, 20, 10]
+    assert once.get(sum, 1, lambda: 3) == 3
+    assert once.get(sum, 1, lambda: 4) == 3

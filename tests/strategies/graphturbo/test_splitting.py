@@ -166,3 +166,14 @@ def test_a_split_is_along_an_axis_of_the_last_result() -> None:
     )
     ops = [op.name for op in graph.semantics.graph.ops]
     assert split_carry(graph, ops, ("a", "b"), 0).axis_of["a"] == 1
+
+
+def test_an_axis_of_prime_length_is_not_cut_to_single_steps_for_little() -> None:
+    """x and y have 197 * 64 * 2 = 25,216 bytes each, of which one is live; a row has 128."""
+    text = "g (float[1,197,64] x) => (float[1,197,64] y) { y = Relu(x) }"
+    assert split(text, 12_608) == SplitInfo(True, 1, 2, 2, 12_608)
+    # 197 pieces are 16 times the 12 or 13 that the bytes need, or less: 25,216 / 2,102 = 12.0.
+    assert split(text, 2_101) == SplitInfo(True, 1, 197, 1, 128)
+    assert split(text, 2_102) == SplitInfo(True, 1, 16, 2, 1_576)
+    # Whoever asks for the axis gets it.
+    assert split(text, 12_608, axis=1) == SplitInfo(True, 1, 197, 1, 128)

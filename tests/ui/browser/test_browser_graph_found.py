@@ -75,7 +75,7 @@ def test_shapes_are_drawn_where_there_is_room_and_can_be_switched_off(shown: Can
     shown.press("KeyW", "KeyW", "KeyW")
     scene = shown.scene
     drawn = scene["panes"][0]["shapes"]
-    assert {spot["text"] for spot in drawn} == {"[2, 64, 56, 56]"}
+    assert {spot["text"] for spot in drawn} == {"2x64x56x56"}
     ops = scene["panes"][0]["ops"]
     assert not any(
         spot["y"] + spot["h"] > box["y"] and spot["y"] < box["y"] + box["h"]
@@ -125,7 +125,7 @@ def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
     edge = next(edge for edge in scene["panes"][0]["edges"] if edge["y"] > 100)
     # 2 x 64 x 56 x 56 elements of 2 bytes are 784 KiB
     assert told(edge["x"] + 1, edge["y"]).startswith(
-        f"[2, 64, 56, 56] · 784 KiB | tensor t{edge['t']} | from "
+        f"2x64x56x56 · 784 KiB | tensor t{edge['t']} | from "
     )
     assert told(5, 300) == ""
 

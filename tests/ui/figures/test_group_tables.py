@@ -97,7 +97,7 @@ def test_a_clicked_op_tells_its_sub_graph_in_both_runs():
     assert given == {
         "type": "Relu",
         "name": "op7",
-        "reads": "[2, 64, 56, 56] of Conv op6",
+        "reads": "2x64x56x56 of Conv op6",
         "output shape": "2x64x56x56",
         "weights": "64x64x3x3",
         "attributes": "kernel_shape 3, 3",
@@ -115,7 +115,10 @@ def test_ends_of_the_graph_and_many_readers_are_named():
     _, given = facts(Selection("A", "op", 0), {"A": report})
     assert given["read by"].endswith("op6, 2 more")
     assert facts(Selection("A", "op", 0), {"A": FINE})[1]["reads"].endswith("of input t0")
-    assert facts(Selection("A", "op", last), {"A": FINE})[1]["read by"] == "none"
+    assert (
+        facts(Selection("A", "op", last), {"A": FINE})[1]["read by"]
+        == "none (a result of the model)"
+    )
 
 
 def test_a_layer_that_another_view_selects_has_its_facts():

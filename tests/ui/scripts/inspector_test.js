@@ -16,8 +16,8 @@ export default function () {
     "before anybody points, the sub-graph that gains most, or all of its kind": () => {
       const found = { ...madeScene([1, 2]) };
       found.runs = [{ ...found.runs[0], layer_run_s: [1, 5, 4], groups: found.runs[0].groups.map((own) => ({ ...own, shares: own.layers.map(() => 1) })) }];
-      const hues = (meaning) => ({ ...found, hues: { meaning, titles: ["norm", "matmul"], of_group: [0, 1], of_layer: [0, 1, 1] } });
-      equal([firstFocus(hues("group")), firstFocus(hues("kind"))], [{ group: 1 }, { hue: 1, edited: 1 }]);
+      const focusOf = (meaning, of_group) => firstFocus({ ...found, hues: { meaning, titles: ["norm", "matmul"], of_group, of_layer: [0, 1, 1] } });
+      equal([focusOf("group", [1, 1]), focusOf("kind", [0, 1]), focusOf("kind", [1, 1])], [{ group: 1 }, { group: 1 }, { hue: 1, editedGroup: 1 }]);
     },
     "another split, and its cost as a part of the run": () => {
       equal(text({ how: "split", groups: 1, pieces: 8, along: "axis 0", cuts: [["images", 8]], more_cycles: 75 }), "8 × 2 images: the run takes 7.5 % longer");

@@ -14,7 +14,7 @@ from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.binding_change import NUMBERS
 from graphturbo_ui.beside import what_helps
-from graphturbo_ui.beside.what_helps import change_text, changed_runs, why_not
+from graphturbo_ui.beside.what_helps import LONGEST, change_text, changed_runs, why_not
 from graphturbo_ui.jobs import Run, Visitor
 from graphturbo_ui.runs import CANCELLED, Source
 from graphturbo_ui.session.choices import Choices
@@ -27,11 +27,13 @@ STOPPED = CapacityError(CANCELLED, "it is", "here", "less")
 ASKED = RunRequest("teaching-resnet", "graphturbo@2", "generic-4x4", 8)
 
 
-def report_at(throughput: float) -> Report:
+def report_at(throughput: float, instructions: int = LONGEST) -> Report:
     """B's report; the chip has each number that is tried."""
     report = synthetic_report("graphturbo@2")
     chip = tuple({"key": key} for key, _, _ in NUMBERS.values())
-    figures = {"throughput_per_s": throughput, "critical_path": PATH}
+    figures = {
+        "throughput_per_s": throughput, "critical_path": PATH, "instructions": instructions
+    }  # fmt: skip
     return replace(
         report,
         contract={**report.contract, **figures},
@@ -67,6 +69,7 @@ def said(
     monkeypatch: pytest.MonkeyPatch,
     *,
     plan: str = "",
+    instructions: int = LONGEST,
     strategy: str = "graphturbo@2",
 ) -> tuple[list[str], str]:
     """The changes tried, in words, and what the result line says."""
@@ -74,7 +77,7 @@ def said(
     monkeypatch.setattr(what_helps, "shared_desk", lambda: desk)
     monkeypatch.setattr(what_helps.run_state, "changed_chip", Visitor)
     b = Run("b", replace(ASKED, strategy=strategy))
-    b.answer.set_result(report_at(100.0))
+    b.answer.set_result(report_at(100.0, instructions))
     choices = SimpleNamespace(
         sides={"b": SimpleNamespace(plan=plan)},
         source=Source.of(b"model", None),
@@ -98,7 +101,7 @@ IN_VAIN = "The matrix engines take 50 % of B's critical path, but"
 @pytest.mark.parametrize(
     ("answers", "tried", "text"),
     [
-        ((None,), [COLUMNS], f"{BOUND}: what helps is being computed"),
+        ((None,), [COLUMNS], BOUND),
         ((110.0,), [COLUMNS], f"{BOUND}: {COLUMNS} make B 1.1× as fast"),
         ((101.0, None), [COLUMNS, BANDWIDTH], f"{IN_VAIN} {COLUMNS} do not help"),
         (
@@ -133,14 +136,15 @@ def test_the_next_change_is_tried_where_those_before_it_do_not_help(
     ("given", "what"),
     [
         ({"plan": "a plan"}, "a run from a plan"),
+        ({"instructions": LONGEST + 1}, "more than 600,000 instructions"),
         ({"strategy": "best"}, "a search, which would search again"),
     ],
 )
 def test_a_run_that_is_not_computed_again_has_its_binding_resource_and_the_reason(
-    given: dict[str, str], what: str, monkeypatch: pytest.MonkeyPatch
+    given: dict[str, str | int], what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = f"{BOUND}: what helps is not computed for {what}"
-    assert said((), monkeypatch, **given) == ([], text)
+    assert said((), monkeypatch, **given) == ([], text)  # type: ignore[arg-type]
 
 
 def test_a_alone_is_computed_on_changed_chips_once_b_is_refused(

@@ -52,6 +52,8 @@ def test_a_refused_run_leaves_the_pictures_of_the_other_in_sight(visit: AppPage)
         assert visit.page.locator(".st-key-refusal_b").bounding_box()["height"] < 60
         foot = screen.run("return root.querySelector('.stage').getBoundingClientRect().bottom")
         assert foot <= height
+        end = screen.run("return root.getBoundingClientRect().bottom")
+        assert abs(end - height) <= 2, "as tall as the window below the row"
     visit.page.get_by_role("button", name="Details").click()
     expect(visit.page.get_by_text("Code TOO_MANY_INSTRUCTIONS")).to_be_visible()
 

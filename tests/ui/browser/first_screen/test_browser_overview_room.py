@@ -63,7 +63,7 @@ def test_what_helps_one_run_has_a_line_of_its_own_without_room(visit: AppPage) -
     screen = opened(visit, "", 1280, 720)
     helps = "A is DRAM-bound: 25 % more DRAM bandwidth makes A 1.2× as fast"
     lines = """view.scene.runs.length = 1; view.scene.helps = arg; view.draw();
-      return [...root.querySelectorAll('.race .edited')].map((e) => e.textContent);"""
+      return [...root.querySelectorAll('.race .helps')].map((e) => e.textContent);"""
     assert screen.run(lines, helps) == [helps]
     assert screen.run(lines, "A is DRAM-bound") == []
     assert "A is DRAM-bound" in screen.run("return view.parts.result.innerText")
@@ -104,12 +104,18 @@ def test_heads_are_no_bare_numbers_and_empty_time_is_blank(visit: AppPage) -> No
       return [at(time.x0 + 3), at(end + 20), at(time.x1 - 5)];"""
     assert screen.run(alpha) == [255, 0, 0]
     # Of boxes that are cut both ways a second bracket names the axis from top to bottom.
-    assert screen.run("return root.querySelectorAll('.second text').length") == 0
+    seconds, memories = (
+        f"return root.querySelectorAll('.{name}').length" for name in ("second text", "memory")
+    )
+    assert screen.run(seconds) == 0
     screen.run("""view.scene.runs[1].groups[1].cuts = [['images', 4], ['rows', 2]];
       view.draw();""")
     assert screen.run("return root.querySelector('.second text').textContent") == "rows"
     texts = screen.texts()
     assert [(a.text, b.text) for a, b in combinations(texts, 2) if a.covers(b)] == []
+    # A phone has room for memory or for that bracket: memory is one of the three pictures.
+    screen.size(390, 844)
+    assert (screen.run(seconds), screen.run(memories)) == (0, 2)
 
 
 def test_the_bound_s_line_crosses_no_label_and_hides_none_that_fits(visit: AppPage) -> None:
@@ -128,12 +134,14 @@ def test_the_bound_s_line_crosses_no_label_and_hides_none_that_fits(visit: AppPa
 
 def test_the_first_screen_stands_still_once_both_runs_are_there(visit: AppPage) -> None:
     """Also while B is computed on a changed chip, on a first visit."""
-    visit.page.add_init_script(f"""globalThis.tops = new Set(); setInterval(() => {{ {FIND}
-      if (view?.scene?.runs.length === 2) tops.add(Math.round(root.getBoundingClientRect().top));
+    visit.page.add_init_script(f"""globalThis.places = new Set(); setInterval(() => {{ {FIND}
+      if (view?.scene?.runs.length !== 2) return;
+      const {{ top, bottom }} = root.getBoundingClientRect();
+      places.add(`${{Math.round(top)}} ${{Math.round(bottom - innerHeight)}}`);
     }}, 30);""")
     screen = opened(visit, "?model=teaching-resnet&batch=24", 1440, 900)
     screen.wait("view.scene.helps.includes('%')")
-    assert visit.page.evaluate("[...tops]") == [56]
+    assert visit.page.evaluate("[...places]") == ["56 0"], "top, and below the window"
 
 
 def test_a_strategy_is_named_as_it_is_run(visit: AppPage) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -173,30 +172,3 @@ def test_the_menu_lists_the_page(visit: AppPage) -> None:
     visit.turn_to("What-if", re.compile("GB size"))  # type: ignore[arg-type]
     settle(visit)
     expect(visit.page).to_have_url(re.compile("/what-if.*model=teaching-resnet"))
-
-
-def test_uploads_are_named_by_their_files_and_links_with_digests_still_open(
-    visit: AppPage,
-) -> None:
-    page = visit.page
-    open_page(visit, f"{SIZES}&lb_values=128,256&gb_values=1,2")
-    page.locator(".st-key-bar_model").get_by_test_id("stPopoverButton").click()
-    file = {"name": "net.onnx", "mimeType": "", "buffer": load_sample("dlrm")}
-    page.locator(".st-key-model_file input[type=file]").set_input_files(file)
-    page.wait_for_url(re.compile(r"model=net\.onnx"))
-    label = parse_qs(urlsplit(page.url).query)["model"][0]
-    settle(visit)
-    box = page.locator(".st-key-models")
-    box.get_by_role("combobox").fill("net.onnx")
-    page.get_by_role("option", name="net.onnx", exact=True).click()
-    page.keyboard.press("Escape")
-    page.wait_for_url(re.compile(r"models=net\.onnx(&|$)"))
-    settle(visit)
-    chips = box.locator("[data-tag], [data-baseweb=tag]")
-    expect(chips).to_have_text(["net.onnx"])
-    for named in ("net.onnx", label):
-        address = urlsplit(page.url)
-        named_so = urlencode({**dict(parse_qsl(address.query)), "models": named})
-        page.goto(address._replace(query=named_so).geturl())
-        settle(visit)
-        expect(chips).to_have_text(["net.onnx"])
