@@ -182,7 +182,7 @@ def op_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str,
 
 def _ends(report: Report, op: int, at: Literal["source", "target"]) -> str:
     """The ops that an op reads, with shapes (`source`), or that read it: `2x64 of Conv stem`."""
-    own = "target" if at == "source" else "source"
+    own: Literal["source", "target"] = "target" if at == "source" else "source"
     edges = [row for row in report.tables["graph_edges"] if row[own] == op]
     nodes = report.tables["graph_nodes"]
     said = []

@@ -28,8 +28,9 @@ LITERAL_CANDIDATES = (1, 2, 4)
 LITERAL_FROM = 8
 
 MOST_TIMES_PIECES = 16
-"""Times as many pieces as the bytes need, at most, along an axis that is not asked for (our choice:
-197 tokens have no divisor but 1 and 197, where two pieces would do)."""
+"""Times as many pieces as the bytes need, at most, along an axis without halos that is not asked
+for (our choice: 197 tokens have no divisor but 1 and 197, where two pieces would do). Single rows
+of a map, with halos, gain: without them Inception-v3 is 1 to 3 % slower on `generic-4x4`."""
 
 MOST_PARTIAL_OPS = 1024
 """Larger sub-graphs are split only along axes that carry through all of them (our choice: a partial
@@ -248,14 +249,16 @@ class Splitter:
         for pieces in self.candidates(size):
             peak = self.piece_peak_bytes(part, carry, pieces)
             if peak <= self.capacity_bytes:
-                is_split = divides(part, carry, pieces) and self._is_worth(part, pieces)
+                is_split = divides(part, carry, pieces) and self._is_worth(part, carry, pieces)
                 return SplitInfo(is_split, carry.covered_ops, pieces, axis, peak)
         return SplitInfo(False, carry.covered_ops, 0, axis, 0)
 
-    def _is_worth(self, part: SubGraph, pieces: int) -> bool:
+    def _is_worth(self, part: SubGraph, carry: Carry, pieces: int) -> bool:
         """Whether these are not many times the pieces that the bytes need."""
+        if self.axis is not None or carry.has_halo:
+            return True
         needed = -(-part.whole_peak_bytes // max(1, self.capacity_bytes))
-        return self.axis is not None or pieces <= MOST_TIMES_PIECES * max(1, needed)
+        return pieces <= MOST_TIMES_PIECES * max(1, needed)
 
     def piece_peak_bytes(self, part: SubGraph, carry: Carry, pieces: int) -> int:
         """Peak live activations of the largest piece at this count, literal or true."""

@@ -177,3 +177,9 @@ def test_an_axis_of_prime_length_is_not_cut_to_single_steps_for_little() -> None
     assert split(text, 2_102) == SplitInfo(True, 1, 16, 2, 1_576)
     # Whoever asks for the axis gets it.
     assert split(text, 12_608, axis=1) == SplitInfo(True, 1, 197, 1, 128)
+    # With halos rows are cut to single ones: 197 rows of 64 * 2 bytes, and their neighbours.
+    rows = (
+        "g (float[1,1,197,64] x, float[1,1,3,3] w) => (float[1,1,197,64] y)"
+        " { y = Conv <pads = [1,1,1,1]> (x, w) }"
+    )
+    assert split(rows, 30_000) == SplitInfo(True, 1, 197, 2, 512)
