@@ -370,3 +370,21 @@ def test_an_op_that_another_view_selects_is_in_the_layer_of_its_own_run(
     layers = screen.run("return view.scene.runs.map((own) => own.op_layer[300])")
     assert layers[0] < layers[1]
     assert screen.run("return view.state.pin") == {"layer": layers["ab".index(run)]}
+
+
+def test_before_anybody_points_all_of_a_kind_is_described_and_one_can_be_edited(
+    visit: AppPage,
+) -> None:
+    screen = Overview(visit)
+    screen.open("?model=bert-base")
+    assert "of B's 50 sub-graphs" in screen.said
+    button = screen.page.locator(".overview .inspector button")
+    assert "the one of these that gains most" in (button.get_attribute("title") or "")
+    # On a phone the docked line has no cut words: `B's sub-graph 47, layers 169 to 179`.
+    screen.run("view.pin({ group: 46 });")
+    screen.size(390, 844)
+    screen.wait("root.querySelector('.docked')")
+    cut = screen.run("""return [...root.querySelectorAll('.docked :is(.caption, .value)')]
+      .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent);""")
+    assert cut == []
+    assert "layers 169 to 179" in screen.said
