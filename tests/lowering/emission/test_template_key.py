@@ -120,6 +120,8 @@ NESTED = {
     "around.early": AheadFetch, "around.early.retained": RetainedBox,
 }  # fmt: skip
 """What emission reads, by path."""
+MORE = {"placement.tilings.innermost": (1,)}
+"""What is added to a number that is a place among few."""
 NAMES = {"str", "tuple[str, ...]"}
 """Types of fields that hold names."""
 
@@ -170,7 +172,7 @@ class Case:
         elif isinstance(value, bool):
             yield path, not value
         elif isinstance(value, int):
-            yield from ((path, value + more) for more in (1, 64))
+            yield from ((path, value + more) for more in MORE.get(path, (1, 64)))
 
     def _other_fields(self, value: Any, path: str) -> Iterator[tuple[str, Any]]:
         for name, its_type in _types(type(value)).items():
