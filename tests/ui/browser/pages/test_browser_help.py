@@ -54,6 +54,7 @@ def test_the_menu_opens_the_documentation(visit: AppPage, request: pytest.Fixtur
     assert serious_faults(help_tab) == []
     page.get_by_role("textbox", name="Search").first.fill("residency")
     page.keyboard.press("Enter")
+    page.get_by_text("Search finished").wait_for()  # until then results move under the pointer
     page.get_by_role("link", name="Weights > residency").first.click()
     expect(page.locator("#residency")).to_be_in_viewport()
     page.close()
