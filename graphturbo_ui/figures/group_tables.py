@@ -163,7 +163,7 @@ def _op_types(report: Report, group: int) -> str:
 
 
 def op_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str, str]:
-    """What a click on an op tells: its type, what it reads, its layer, its home in every run."""
+    """Facts of a clicked op: type, tensors, layer, and its sub-graphs in every run."""
     own = reports[selected.run]
     row = own.tables["graph_nodes"][selected.index]
     layer = own.tables["layers"][row["layer"]]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import onnx
 from hypothesis import strategies as st
@@ -54,6 +56,18 @@ def chip(name: str) -> Hardware:
             split_capacity_bytes=4 * 8192,
         )
     return load_profile(name)
+
+
+def tiny_profile(**sizes: int) -> bytes:
+    """The chip `tiny` with the array of `generic-4x4`, and these numbers, as a file."""
+    text = Path("hardware_profiles/generic-4x4.yaml").read_text(encoding="utf-8")
+    memories = {
+        "lb_data_bytes": 8192, "lb_weight_bytes": 4096, "staging_bytes": 4096, "gb_bytes": 32768,
+    }  # fmt: skip
+    for key, size in {**memories, **sizes}.items():
+        text, count = re.subn(rf"{key}: {{value: \d+", f"{key}: {{value: {size}", text)
+        assert count == 1, key
+    return text.encode()
 
 
 def analysed(model: onnx.ModelProto, batch: int) -> GraphSemantics:

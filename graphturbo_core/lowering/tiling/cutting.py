@@ -150,12 +150,12 @@ class _Cutter:
         if fitting is None:
             return None
         parts = self._pipelined(fitting)
+        innermost = innermost_axis(self.plan, self.stage, (self.share, parts), self._readers)
         orders = self._loop_orders(parts)
-        found = [self._tiling(parts, order) for order in orders]
+        found = [self._tiling(parts, order, innermost) for order in orders]
         return found[0] if len(found) == 1 else min(found, key=self._cost.cycles)
 
-    def _tiling(self, parts: Parts, order: LoopOrder) -> Tiling:
-        innermost = innermost_axis(self.plan, self.stage, (self.share, parts), self._readers)
+    def _tiling(self, parts: Parts, order: LoopOrder, innermost: int = -1) -> Tiling:
         return Tiling(parts, self.columns, self.reduced, order, self.is_data_whole, innermost)
 
     @cached_property

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +16,7 @@ from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
 from tests.full import EVERY_DAY, often
 from tests.lowering.counting import check_program
-from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of
+from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of, tiny_profile
 from tests.lowering.tiling.placements import check_placements
 from tests.models import graph_of, model_bytes
 
@@ -39,16 +37,6 @@ at a time: 3,040 bytes, more than an even share for pairs of three tensors (1,36
 SLANTED = "g (float[31,16] x) => (float[16,31] y) <int64[2] s = {16,31}> { y = Reshape (x, s) }"
 
 
-def small_profile() -> bytes:
-    """The chip `tiny` but for the size of its array, as a file."""
-    text = Path("hardware_profiles/generic-4x4.yaml").read_text(encoding="utf-8")
-    sizes = {"lb_data_bytes": 8192, "lb_weight_bytes": 4096, "staging_bytes": 4096}
-    for key, size in {**sizes, "gb_bytes": 32768}.items():
-        text, count = re.subn(rf"{key}: {{value: \d+", f"{key}: {{value: {size}", text)
-        assert count == 1
-    return text.encode()
-
-
 @pytest.mark.parametrize("strategy", often(STRATEGIES, ("layerwise", "graphturbo:order")))
 def test_a_head_of_shifted_scores_larger_than_a_tile(strategy: str) -> None:
     plan = plan_of(analyse(graph_of(SHIFTED)), strategy, chip("tiny"))
@@ -59,7 +47,7 @@ def test_a_head_of_shifted_scores_larger_than_a_tile(strategy: str) -> None:
 @pytest.mark.parametrize("strategy", often(STRATEGIES, EVERY_DAY))
 def test_it_computes_the_right_numbers(strategy: str) -> None:
     request = RunRequest("shift", strategy, "tiny", verify=True)
-    found = run_report(model_bytes(SHIFTED), request, small_profile()).contract["verify"]
+    found = run_report(model_bytes(SHIFTED), request, tiny_profile()).contract["verify"]
     assert found["ran"] and found["ok"], found  # type: ignore[index, call-overload]
 
 

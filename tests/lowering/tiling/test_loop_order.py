@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,7 +25,7 @@ from graphturbo_core.products.plan import Plan, Residency, Scope
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
-from tests.lowering.nets import chip, placements_of, plan_of
+from tests.lowering.nets import chip, placements_of, plan_of, tiny_profile
 from tests.lowering.tiling.placements import check_placements
 from tests.models import model_of
 from tests.strategies.samples import weighted
@@ -204,19 +202,12 @@ def test_refetches_count_changes_of_the_box(
 
 
 def test_it_computes_the_right_numbers() -> None:
-    text = Path("hardware_profiles/generic-4x4.yaml").read_text(encoding="utf-8")
-    sizes = {
-        "lb_data_bytes": 8192, "lb_weight_bytes": 4096, "staging_bytes": 16384,
-        "gb_bytes": 32768, "matrix_rows": 8, "matrix_columns": 8,
-    }  # fmt: skip
-    for key, size in sizes.items():
-        text, count = re.subn(rf"{key}: {{value: \d+", f"{key}: {{value: {size}", text)
-        assert count == 1, key
+    profile = tiny_profile(staging_bytes=16384, matrix_rows=8, matrix_columns=8)
     model = model_of(SUMMED)
     weights = np.random.default_rng(0).normal(size=(256, 64)).astype(np.float32)
     model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
     del model.graph.input[1]
     for strategy in ("tvm", "graphturbo:gb", "graphturbo"):
         request = RunRequest("summed", strategy, "tiny", verify=True)
-        contract = run_report(model.SerializeToString(), request, text.encode()).contract
+        contract = run_report(model.SerializeToString(), request, profile).contract
         assert contract["verify"]["ok"]
