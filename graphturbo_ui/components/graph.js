@@ -10,6 +10,7 @@ import {
 } from "./graph_boxes.js";
 import { describeEdge, edgeAt, edgeMiddle } from "./graph_edges.js";
 import { GraphPainter, MAX_TOLD, showGraphLegend } from "./graph_paint.js";
+import { HitList } from "./graph_hits.js";
 import { GraphPlane, HEAD } from "./graph_plane.js";
 import { GraphSearch } from "./graph_search.js";
 
@@ -36,6 +37,7 @@ class GraphView {
     this.said = root.querySelector(".said");
     this.hits = root.querySelector(".hits");
     this.searchBox = root.querySelector("[data-act=search]");
+    this.hitList = new HitList(root.querySelector(".found"), this.searchBox, (at) => this.goTo(at));
     this.paint = painter(canvas, () => this.draw());
     this.bind();
     follow("selected", canvas, () => this.mark());
@@ -109,6 +111,7 @@ class GraphView {
     const isSame = before.length === this.runs.length && this.plane.ranks === ranks;
     Object.assign(this.plane, { ranks, height: HEIGHT, pitch: isSame ? this.plane.pitch : 0 });
     this.search.set(this.searchBox.value, this.runs);
+    this.hitList.fill(this.search, this.runs);
     this.arrange();
     this.mark();
   }
@@ -216,7 +219,9 @@ class GraphView {
     const ops = this.runs[place.pane].members[place.group];
     const at = place.op === undefined ? (by > 0 ? -1 : ops.length) : ops.indexOf(place.op);
     this.open(place.pane, place.group);
-    this.select({ ...place, op: ops[(at + by + ops.length) % ops.length] });
+    const op = ops[(at + by + ops.length) % ops.length];
+    this.plane.nameOps(this.runs[place.pane].rank[op]);
+    this.select({ ...place, op });
     this.show();
   }
 
@@ -246,8 +251,11 @@ class GraphView {
 
   toggle(found) {
     if (!found) return this.tell("nothing is selected: click a sub-graph, or step through them with [ and ]");
-    const { opened } = this.runs[found.pane];
-    if (!opened.delete(found.group)) opened.add(found.group);
+    const run = this.runs[found.pane];
+    if (!run.opened.delete(found.group)) {
+      run.opened.add(found.group);
+      this.plane.nameOps(run.groups[found.group].first);
+    }
     this.arrange();
   }
 
@@ -272,21 +280,27 @@ class GraphView {
 
   find(value) {
     this.search.set(value, this.runs);
+    this.hitList.fill(this.search, this.runs);
     this.tell();
     this.paint();
   }
 
-  /** Go to the next hit: its sub-graphs are opened, it is selected and brought in sight. */
   hit(by) {
-    const origin = this.search.step(by);
-    if (origin === undefined) return this.tell(this.search.text ? "" : "write part of an op's name or type first");
+    this.goTo(this.search.next(by));
+  }
+
+  /** Go to a hit: its sub-graphs are opened, it is selected and brought in sight. */
+  goTo(at) {
+    const origin = this.search.go(at);
+    this.hitList.mark(at);
+    if (origin === undefined) return this.tell(this.search.text ? "" : "write part of an op's name, type or attributes first");
     const found = this.runs.map((run) => opsFrom(run, origin));
     found.forEach((ops, pane) => ops.forEach((op) => this.open(pane, this.runs[pane].group[op])));
     const wanted = this.place?.pane ?? 0;
     const pane = found[wanted].length ? wanted : found.findIndex((ops) => ops.length);
     const op = found[pane].find((own) => this.search.flags[pane][own]) ?? found[pane][0];
     this.select({ pane, group: this.runs[pane].group[op], op });
-    this.plane.pitch = Math.max(this.plane.pitch, 24);
+    this.plane.nameOps(this.runs[pane].rank[op]);
     this.show();
   }
 

@@ -12,9 +12,11 @@ TOOLS = """
     <button data-act="show" title="bring what is selected in sight (F)">show selection</button>
     <label title="shapes of the tensors, where there is room for them">
       <input type="checkbox" data-act="shapes" checked> shapes on edges</label>
-    <input type="search" data-act="search" placeholder="find op name or type"
+    <span class="searching"><input type="search" data-act="search" size="24"
+           placeholder="find name, type or attribute"
            title="regular expression; Enter and Shift+Enter go from hit to hit"
-           aria-label="find ops by name or type (regular expression)">
+           aria-label="find ops by name, type or attributes (regular expression)">
+      <div class="found" hidden></div></span>
     <button data-act="previous" aria-label="previous hit" title="previous hit (Shift+Enter)"
       >&#8593;</button>
     <button data-act="next" aria-label="next hit" title="next hit (Enter)">&#8595;</button>
@@ -22,4 +24,4 @@ TOOLS = """
     <button data-act="keys" title="[ ] step, Enter opens, N P step through its ops, X other run,
 F shows the selection, / searches, W A S D, arrows, + - and 0 move and zoom, Esc leaves"
       >keys</button>"""
-GRAPH = Canvas("graph", "Sub-graph view", TOOLS, "graph.js")
+GRAPH = Canvas("graph", "Sub-graph view", TOOLS, "graph.js", ("graph.css",))

@@ -73,7 +73,9 @@ export function describeGraph(runs, { pane, group, op }) {
   };
   if (op !== undefined) {
     const homes = runs.filter((other) => other === run || opsFrom(other, run.op_origin[op]).length).map(home);
-    return [`${run.op_types[op]} ${run.ops[op]}`, run.op_shapes[op], `layer ${run.layers[run.op_layer[op]]}`, ...homes];
+    return [
+      `${run.op_types[op]} ${run.ops[op]}`, run.op_shapes[op], run.op_attributes[op], `layer ${run.layers[run.op_layer[op]]}`, ...homes,
+    ].filter(Boolean);
   }
   const types = ops.slice(0, 8).map((o) => run.op_types[o]).join(", ");
   return [

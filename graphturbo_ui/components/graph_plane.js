@@ -9,8 +9,10 @@ export const STRIP = 14;
 const MAX_PITCH = 72;
 const LEAST_SHOWN_PITCH = 12; // pixels a rank at which what is shown on request can be read
 const MAX_FIRST_PITCH = 48;
+const NAMED_PITCH = 34; // pixels a rank at which an op's box has room for its name
 const MIN_COLUMN = 26;
 const WIDE_COLUMN = 190;
+const READ_COLUMN = 120; // pixels from which most names of layers and ops can be read
 const MAX_COLUMN = 220;
 const TALLEST_BOX = 34;
 const WIDEST_GAP = 10; // pixels between two boxes, which show the edge between them
@@ -98,6 +100,7 @@ export class GraphPlane {
 
   columnWidth(run) {
     const fitting = Math.min(WIDE_COLUMN, (this.room() - 42) / run.columns);
+    if (fitting >= READ_COLUMN) return fitting;
     return clamp(Math.max(fitting, Math.min(WIDE_COLUMN, this.pitch * 6)), MIN_COLUMN, MAX_COLUMN);
   }
 
@@ -154,6 +157,15 @@ export class GraphPlane {
     const top = this.top + at / this.pitch - at / next;
     this.pitch = next;
     this.moveTo(top);
+  }
+
+  /** At least so near that ops can be named; what stands at `rank` does not move, if it is in sight. */
+  nameOps(rank) {
+    if (this.pitch >= NAMED_PITCH) return;
+    const isShown = rank >= this.top && rank < this.top + this.rows;
+    const above = isShown ? (rank - this.top) * this.pitch : 0;
+    this.pitch = NAMED_PITCH;
+    this.moveTo(rank - above / this.pitch);
   }
 
   moveTo(top) {

@@ -1,4 +1,4 @@
-// Search of the graph view: ops by name or type, as a regular expression; the same in all panes.
+// Search of the graph view: ops by name, type or attributes, as a regular expression; the same in all panes.
 
 export class GraphSearch {
   constructor() {
@@ -20,39 +20,59 @@ export class GraphSearch {
     this.counts = [];
     this.hits = [];
     this.at = -1;
+    this.first = [];
+    this.wanted = null;
     this.fault = "";
   }
 
   /**
-   * Look for `text` in the names and types of the ops: `flags` has one per op of each run, `hits`
+   * Look for `text` in the names, types and attributes of the ops: `flags` has one per op of each run, `hits`
    * the places in the model of the ops that any run's are, or are parts of.
    */
   set(text, runs) {
     this.clear();
     this.text = text;
     if (!text) return;
-    let wanted = null;
     try {
-      wanted = new RegExp(text, "i");
+      this.wanted = new RegExp(text, "i");
     } catch (error) {
       this.fault = `not a regular expression: ${String(error.message).split(": ").pop()}`;
       return;
     }
     this.flags = runs.map((run) => (
-      Uint8Array.from(run.ops, (name, op) => wanted.test(name) || wanted.test(run.op_types[op]))
+      Uint8Array.from(run.ops, (name, op) => [name, run.op_types[op], run.op_attributes[op]].some((own) => this.isWanted(own)))
     ));
     const ranks = new Map();
+    this.first = runs.map(() => new Map());
     runs.forEach((run, pane) => run.ops.forEach((_, op) => {
-      if (this.flags[pane][op]) ranks.set(run.op_origin[op], run.rank[op]);
+      const origin = run.op_origin[op];
+      if (!this.flags[pane][op]) return;
+      ranks.set(origin, run.rank[op]);
+      if (!this.first[pane].has(origin)) this.first[pane].set(origin, op);
     }));
     this.hits = [...ranks.keys()].sort((a, b) => ranks.get(a) - ranks.get(b) || a - b);
     this.counts = runs.map((run, pane) => run.members.map((ops) => ops.reduce((n, op) => n + this.flags[pane][op], 0)));
   }
 
-  /** The next hit, or the one before; undefined where nothing is found. */
-  step(by) {
+  isWanted(text) {
+    return this.wanted.test(text);
+  }
+
+  /** A found op of a pane that is, or is a part of, the model's op of this place; -1 for none. */
+  opOf(pane, origin) {
+    return this.first[pane].get(origin) ?? -1;
+  }
+
+  /** The place among the hits of the next one, or the one before; -1 where nothing is found. */
+  next(by) {
     const count = this.hits.length;
-    if (count) this.at = this.at < 0 ? (by > 0 ? 0 : count - 1) : (this.at + by + count) % count;
+    if (!count) return -1;
+    return this.at < 0 ? (by > 0 ? 0 : count - 1) : (this.at + by + count) % count;
+  }
+
+  /** Stand at the hit of this place; the place in the model of its op, undefined for none. */
+  go(at) {
+    this.at = at;
     return this.current;
   }
 
@@ -62,7 +82,7 @@ export class GraphSearch {
     if (!this.isOn) return "";
     const count = this.hits.length;
     if (this.at >= 0) return `hit ${this.at + 1} of ${count}`;
-    if (!count) return "no op has this in its name or type";
+    if (!count) return "no op has this in its name, type or attributes";
     return `${count} op${count === 1 ? "" : "s"} found: Enter goes to the first`;
   }
 }

@@ -23,6 +23,9 @@ from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.shown import of_runs, table_to_pick, view
 from graphturbo_ui.text import Sink, safe_text
 
+COLUMNS = (4, 1)
+"""Shares of the graph, and of what is selected in it."""
+UNSELECTED = "Select a sub-graph or an op: its shapes, attributes and neighbours are listed here."
 MAX_FACT = 1000
 """Characters of a fact that the page tells."""
 HINT = (
@@ -36,10 +39,12 @@ def groupings(runs: Runs) -> None:
     """The graph with A's sub-graphs left and B's right, and what the selected one is."""
     summary = of_runs(graph_summary, runs)
     st.subheader("Graph", help=f"{summary}\n\n{HINT}\n\n{define('sub-graph')}")
-    GRAPH.draw(view("graph", graph_bytes, runs))
-    with st.container():  # each has its place, however much is in it
+    canvas, told = st.columns(COLUMNS)
+    with canvas:
+        GRAPH.draw(view("graph", graph_bytes, runs))
+    with told:
         _facts(runs, state.selection())
-    with st.container():
+    with st.container():  # its own place, however much is in it
         _drawing(runs, state.selection())
     table_to_pick("sub-graphs", group_table, group_selections, runs)
 
@@ -47,6 +52,7 @@ def groupings(runs: Runs) -> None:
 def _facts(runs: Runs, selected: Selection | None) -> None:
     """What is known of the selected sub-graph, op or layer, as a list."""
     if selected is None:
+        st.caption(UNSELECTED)
         return
     title, told_of_it = facts(selected, {name: run.report for name, run in runs.items()})
     if not title:

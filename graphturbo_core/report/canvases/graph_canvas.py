@@ -50,6 +50,7 @@ def _graph_run(
         "ops": [show(row["op"]) for row in nodes],
         "op_types": [show(row["op_type"]) for row in nodes],
         "op_shapes": [show(shapes_text(row["output_shapes"])) for row in nodes],
+        "op_attributes": [show(row["attributes"]) for row in nodes],
         "layers": [show(row["name"]) for row in report.tables["layers"]],
         "tensors": [show(row["tensor"]) for row in inner],
         "shapes": [show(row["shape"]) for row in inner],

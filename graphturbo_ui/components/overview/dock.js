@@ -1,10 +1,10 @@
 // The inspector is always in sight: where its place is not, it lies at the foot of the window, in one line.
 
 const BAR = 56; // pixels of the page's bar, which covers what is scrolled below it
-const SLACK = 4; // pixels of the place that may lie below the window
+const SLACK = 4; // pixels of the place that may be out of sight
 
 /**
- * Dock `inspector` while its `place` is scrolled away above, or ends below the window; `changed()`
+ * Dock `inspector` while its `place` begins above the window, or ends below it; `changed()`
  * after it moved.
  *
  * `position: sticky` cannot do it: the first screen ends where the inspector does.
@@ -26,7 +26,7 @@ export function dockInspector(place, inspector, changed) {
   const watch = new IntersectionObserver(([...entries]) => {
     const { boundingClientRect: box } = entries.at(-1);
     const isBelow = box.bottom > globalThis.innerHeight + SLACK;
-    put(box.height > 0 && (isBelow || box.bottom <= bar + 1));
+    put(box.height > 0 && (isBelow || box.top < bar - SLACK));
   }, { rootMargin: `-${bar}px 0px 0px 0px`, threshold: [0, 0.5, 1] });
   watch.observe(place);
   new ResizeObserver(() => {

@@ -11,6 +11,8 @@ from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
 
+LEAST_NAMED = 10
+"""Pixels of a box with a name."""
 STRIP = 7
 """From a pane's right edge to the middle of the strip that shows the whole graph."""
 
@@ -34,6 +36,23 @@ def test_a_double_click_opens_one_and_ops_of_one_rank_stand_level(shown: CanvasP
         assert op_of(scene, 0, op)["y"] == op_of(scene, 1, op)["y"]
     shown.click(middle(op_of(scene, 0, 4)), 2)
     assert shown.scene["panes"][0]["opened"] == []
+
+
+def test_what_is_opened_is_so_near_that_its_ops_are_named_and_does_not_move(shown: CanvasPage):
+    show(shown, synthetic_report(layers=60), synthetic_report(layers=60, layers_per_group=30))
+    before = box_of(shown.scene, 0, 4)
+    assert before["h"] < 20
+    shown.click(middle(before), 2)
+    scene = shown.scene
+    after, ops = box_of(scene, 0, 4), scene["panes"][0]["ops"]
+    assert after["y"] == pytest.approx(before["y"], abs=1)
+    assert [op["op"] for op in ops] == [12, 13, 14]
+    assert min(op["h"] for op in ops) >= LEAST_NAMED
+    pitch = scene["view"]["pitch"]
+    shown.click(middle(box_of(scene, 0, 5)), 2)
+    assert shown.scene["view"]["pitch"] == pitch, "near enough"
+    shown.press("Digit0", "BracketRight", "KeyN")
+    assert shown.scene["view"]["pitch"] >= pitch, "stepping through ops names them too"
 
 
 def test_buttons_and_enter_open_and_close(shown: CanvasPage):
@@ -150,7 +169,9 @@ def test_an_op_of_an_opened_sub_graph_is_selected_in_both_panes(shown: CanvasPag
     scene = shown.scene
     assert [box["op"] for box in scene["panes"][1]["ops"] if box["isMarked"]] == [7]
     assert scene["panes"][0]["marks"] == ["", "", "part", "", "", "", "", ""]
-    assert shown.said.startswith("selected: Relu op7 · 2x64x56x56 · layer layer2 · A: ")
+    assert shown.said.startswith(
+        "selected: Relu op7 · 2x64x56x56 · kernel_shape 3, 3 · layer layer2 · A: "
+    )
     marked = op_of(scene, 1, 7)
     ring = shown.pixel(marked["x"] + marked["w"] / 2, marked["y"])
     assert ring == rgb(LIGHT["text-color"])

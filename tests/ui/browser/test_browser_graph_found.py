@@ -6,13 +6,28 @@ from dataclasses import replace
 
 import pytest
 
+from graphturbo_core.report.report import Report
 from graphturbo_ui.palette import HIT_COLOUR, HUE_COLOURS
 from tests.ui.apart import NORM, NORM_PARTS, apart
 from tests.ui.canvas_page import CanvasPage, middle, rgb
-from tests.ui.graph_page import FINE, box_of, op_of, show
+from tests.ui.graph_page import COARSE, FINE, box_of, op_of, show
 from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
+
+
+def shapes_of_kernels() -> tuple[Report, Report]:
+    """A and B of which ops 4 and 5 have larger kernels than the others."""
+    return kernels_of(FINE), kernels_of(COARSE)
+
+
+def kernels_of(report: Report) -> Report:
+    """The same with larger kernels of ops 4 and 5."""
+    nodes = tuple(
+        {**row, "attributes": "kernel_shape 5, 5"} if place in (4, 5) else row
+        for place, row in enumerate(report.tables["graph_nodes"])
+    )
+    return replace(report, tables={**report.tables, "graph_nodes": nodes})
 
 
 def test_a_hit_is_counted_marked_opened_and_gone_to(shown: CanvasPage):
@@ -45,6 +60,44 @@ def test_a_hit_is_counted_marked_opened_and_gone_to(shown: CanvasPage):
     assert shown.scene["search"]["current"] == 21
 
 
+def test_all_hits_are_listed_under_the_box_and_a_click_goes_to_one(shown: CanvasPage):
+    show(shown, *shapes_of_kernels())
+    box, listed = shown.page.get_by_role("searchbox"), shown.page.locator(".found")
+    assert not listed.is_visible()
+    box.fill("^relu$")
+    assert listed.locator("div").all_inner_texts() == [f"Relu op{3 * n + 1}" for n in range(8)]
+    listed.get_by_text("Relu op13").click()
+    scene = shown.scene
+    assert (scene["search"]["at"], shown.selected) == (4, "a-op-13")
+    assert listed.locator(".current").inner_text() == "Relu op13"
+    assert box.evaluate("e => e.matches(':focus')")
+    box.press("Enter")
+    assert listed.locator(".current").inner_text() == "Relu op16"
+    shown.canvas.focus()
+    assert not listed.is_visible()
+
+
+def test_attributes_are_searched_and_shown_where_they_match(shown: CanvasPage):
+    show(shown, *shapes_of_kernels())
+    shown.page.get_by_role("searchbox").fill("shape 5")
+    assert shown.scene["search"]["hits"] == 2
+    rows = shown.page.locator(".found div").all_inner_texts()
+    assert rows == ["Relu op4\nkernel_shape 5, 5", "Add op5\nkernel_shape 5, 5"]
+    shown.page.get_by_role("searchbox").fill("")
+    assert not shown.page.locator(".found").is_visible()
+
+
+def test_of_very_many_hits_the_first_are_listed_and_the_rest_counted(shown: CanvasPage):
+    show(shown, synthetic_report(layers=400))
+    shown.page.get_by_role("searchbox").fill("op")
+    listed = shown.page.locator(".found")
+    assert listed.locator("div").count() == 200
+    assert listed.locator("> small").inner_text() == "1,000 more"
+    box = listed.bounding_box()
+    assert box
+    assert box["height"] < 340
+
+
 def test_a_hit_out_of_sight_is_scrolled_to(shown: CanvasPage):
     show(shown, synthetic_report(layers=200))
     shown.page.get_by_role("searchbox").fill("op555$")
@@ -62,7 +115,7 @@ def test_what_is_no_expression_and_what_is_not_found_is_said(shown: CanvasPage):
     assert shown.said.startswith("not a regular expression: Unterminated group")
     box.fill("gelu")
     box.press("Enter")
-    assert shown.said == "no op has this in its name or type"
+    assert shown.said == "no op has this in its name, type or attributes"
     box.fill("")
     assert shown.said == ""
     box.press("Enter")
@@ -120,7 +173,7 @@ def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
     number = seen["op"]
     assert told(*middle(seen)) == (
         f"{('Conv', 'Relu', 'Add')[number % 3]} op{number} | 2x64x56x56 | "
-        f"layer layer{number // 3} | A: layer {number // 3 + 1} | B: stage {number // 12 + 1}"
+        f"kernel_shape 3, 3 | layer layer{number // 3} | A: layer {number // 3 + 1} | B: stage {number // 12 + 1}"
     )
     edge = next(edge for edge in scene["panes"][0]["edges"] if edge["y"] > 100)
     # 2 x 64 x 56 x 56 elements of 2 bytes are 784 KiB

@@ -37,4 +37,5 @@ def test_an_edge_brings_its_tensor_shape_and_bytes_and_an_op_its_shape_and_layer
     # 2 x 64 x 56 x 56 elements of 2 bytes
     assert list(arrays["0.edge_bytes"]) == [802_816.0, 802_816.0]
     assert run["op_shapes"] == ["2X64X56X56"] * 3
+    assert run["op_attributes"] == ["KERNEL_SHAPE 3, 3"] * 3
     assert run["layers"] == ["LAYER0"]

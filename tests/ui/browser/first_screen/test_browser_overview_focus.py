@@ -274,6 +274,10 @@ def test_the_inspector_is_in_sight_below_the_first_screen(screen: Overview) -> N
     assert heights == screen.run(
         "return [...root.querySelectorAll('.card')].map((e) => e.clientHeight)"
     )
+    half = "document.querySelector('[data-testid=stMain]').scrollTo(0, 820)"
+    page.evaluate(half)  # the bar covers a part of its place
+    expect(inspector).to_be_in_viewport(ratio=1)
+    assert (inspector.bounding_box() or {"y": 0})["y"] > 800
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
     last = screen.run("""return Math.max(...[...document.querySelectorAll(
         '[data-testid=stMainBlockContainer] button')].filter((e) => e.checkVisibility())
