@@ -145,13 +145,18 @@ export class LayersPanel extends GroupingsPanel {
     if (this.isCounted) pen.text(x + (size < SIZES[0] ? 18 : 20) * pen.k, y, text, { ...ink, size });
   }
 
-  /** Ops and layers over the graph; in less room ops alone, between the heads of A and B; whether the layers are said. */
-  drawOps(pen, [first, second], ink) {
+  /**
+   * Ops and layers over the graph; in less room ops alone, between the heads of A and B; whether the
+   * layers are said. Where A and B have no counts, those of the graph are quieter: they are no run's.
+   */
+  drawOps(pen, [first, second], counted) {
     const { ops, layers } = this.scene;
+    const ink = this.isCounted ? counted : { size: 13, weight: 400, fill: "var(--ink3)" };
+    const gap = HEAD_GAP * pen.k * (this.isCounted ? 1 : 2);
     const { graph } = this.columns;
     const middle = graph.x + graph.width / 2;
     const [above, below] = [countText(ops.length, "op"), countText(layers.length, "layer")];
-    const room = graph.width + 2 * (this.besideGraph(pen) - HEAD_GAP * pen.k);
+    const room = graph.width + 2 * (this.besideGraph(pen) - gap);
     const isRoomy = (own) => pen.width(above, own, 600) <= room && pen.width(below, Math.min(own, 12)) <= graph.width + 6;
     const both = this.sizesOf(pen).find(isRoomy);
     if (both) {
@@ -159,10 +164,10 @@ export class LayersPanel extends GroupingsPanel {
       pen.text(middle, second, below, { size: Math.min(both, 12), fill: "var(--ink3)", anchor: "middle" });
       return true;
     }
-    const [left, right] = this.aroundGraph(pen).map((at, n) => at + (n ? -1 : 1) * HEAD_GAP * pen.k);
-    const size = this.sizesOf(pen).find((own) => pen.width(above, own, 600) <= right - left);
+    const [left, right] = this.aroundGraph(pen).map((at, n) => at + (n ? -1 : 1) * gap);
+    const size = this.sizesOf(pen).find((own) => pen.width(above, own, ink.weight) <= right - left);
     if (!size) return false;
-    const half = pen.width(above, size, 600) / 2;
+    const half = pen.width(above, size, ink.weight) / 2;
     pen.text(Math.max(left + half, Math.min(right - half, middle)), first, above, { ...ink, size, anchor: "middle" });
     return false;
   }

@@ -31,7 +31,7 @@ export function drawRace(host, scene, on) {
   host.append(caption, title, race);
   fitSentence(title, SMALLEST[scene.is_presenting ? "present" : "work"]);
   fitSegments(race);
-  placeNotes(race, scene, placeBound(race, scene, longest));
+  placeNotes({ race, caption }, scene, placeBound(race, scene, longest));
 }
 
 /** A sentence wider than its line is drawn smaller, down to `least` pixels; then it wraps. */
@@ -208,11 +208,11 @@ function placeBound(race, scene, longest) {
  * Each note where it has room: behind B's time, else in the heading. The bound's words and the
  * change of the chip are left out without room, as is a cluster batch that is not run: hovering over the
  * strategy has it. In what A and B differ has a line of its own then, as has the change of the chip
- * where one run is drawn.
+ * where one run is drawn; while somebody presents it follows the names of model and chip.
  *
  * @param {Scene} scene
  */
-function placeNotes(race, scene, words) {
+function placeNotes({ race, caption }, scene, words) {
   const heading = race.children[1];
   const fits = (node) => getComputedStyle(node).whiteSpace === "normal" || node.scrollWidth <= node.clientWidth;
   const put = (node, text) => {
@@ -233,6 +233,7 @@ function placeNotes(race, scene, words) {
   if (scene.asked && !put(heading, scene.asked)) put(words, scene.asked);
   const said = (text) => put(words, text) || put(heading, text);
   if (!scene.helps || said(scene.helps)) return;
+  if (scene.is_presenting && put(caption, scene.helps)) return;
   if (scene.runs.length === 1) {
     race.append(htmlNode("div", "helps", scene.helps));
     return;

@@ -13,8 +13,8 @@ const LABEL = 11.5; // height of a row that has room for its name
 const WEIGHTS = { flight: 20, matrix: 34, vector: 10, move: 10, dma: 11, link: 22 };
 const LENS_WEIGHTS = { flight: 30, matrix: 52, vector: 19, move: 19, dma: 19, link: 32 };
 const ALL = ["flight", "matrix", "vector", "move", "dma", "link"];
-const MAIN = ["flight", "matrix", "dma", "link"]; // rows of a low lens while somebody presents
 const FEW = ["flight", "matrix", "link"];
+const FEWEST = ["matrix", "link"]; // while somebody presents in a low window; a line of words has the layers in flight
 const REPEATED = 0.45; // of a veil over rounds that repeat the drawn one
 const PALE = 0.26; // how strong the other layers stay
 
@@ -61,11 +61,11 @@ export class TimePanel {
     const { height, k, scene } = this;
     const isLow = height < 520 * k;
     const has = (name) => scene.runs.some((run) => run.engines[name] !== 0);
-    const list = (isLow ? FEW : ALL).filter(has);
+    const isLowest = height < 320 * k && scene.is_presenting;
+    const list = (isLowest ? FEWEST : isLow ? FEW : ALL).filter(has);
     const [head, axis, lensHead, strip] = [22 * k, 21 * k, 38 * k, 17 * k];
     const free = height - scene.runs.length * head - 2 * axis - lensHead - strip - 10;
-    const rows = height < 320 * k && scene.is_presenting ? MAIN : ALL;
-    const each = scene.runs.length > 1 ? free * (rows === MAIN ? 0.28 : 0.27) : free * 0.4;
+    const each = free * (scene.runs.length === 1 ? 0.4 : isLowest ? 0.17 : 0.27);
     this.blocks = {};
     let y = 4;
     for (const run of scene.runs) {
@@ -80,7 +80,7 @@ export class TimePanel {
     this.lensTop = y;
     this.stripY = y + lensHead;
     this.stripHeight = strip - 3;
-    this.blocks.lens = stacked(rows.filter(has), LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)), k);
+    this.blocks.lens = stacked(ALL.filter(has), LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)), k);
     this.lensAxisY = height - axis - 2;
   }
 
@@ -230,7 +230,7 @@ export class TimePanel {
     const { rows, flight, width } = this.bins(run, t0, t1);
     const step = (right - left) / width;
     pen.globalAlpha = layers === null ? 1 : PALE;
-    this.paintFlight(pen, block.rows.flight, flight, left, step);
+    if (block.rows.flight) this.paintFlight(pen, block.rows.flight, flight, left, step);
     this.paintRows(pen, block, rows, left, step);
     pen.globalAlpha = 1;
     if (layers !== null) this.paintRows(pen, block, this.bins(run, t0, t1, layers).rows, left, step);
