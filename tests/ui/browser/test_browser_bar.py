@@ -111,9 +111,10 @@ def test_facts_of_the_chip_are_whole_or_not_there(visit: AppPage) -> None:
     assert len(counts) > 1
 
 
-def test_a_phone_has_the_whole_bar_in_two_rows(visit: AppPage) -> None:
+@pytest.mark.parametrize("query", [SMALL, "?model=bert-base"])
+def test_a_phone_has_the_whole_bar_in_two_rows(visit: AppPage, query: str) -> None:
     visit.resize(390, 800)
-    visit.open(SMALL)
+    visit.open(query)
     places = boxes(visit.page)
     assert len(places) == len(PARTS)
     assert all(each["x"] >= 0 and each["x"] + each["width"] <= 390 for each in places)
