@@ -80,7 +80,8 @@ def _begin_right(label: str) -> None:
     if query.is_upload(label) and _is_chip(label):
         state.list_upload("chip", label)
     if label and label != EDITOR and label not in state.chip_names():
-        state.note(f"The link compares with “{safe_text(label, max_length=40)}”, not kept here.")
+        shown = safe_text(state.short_name(label), max_length=40)
+        state.note(f"The link compares with “{shown}”, not kept here.")
     elif label:
         st.session_state["chips_right"] = label
 

@@ -112,7 +112,7 @@ def _file_fault(what: str, value: str, known: Sequence[str]) -> str:
     if value in known:
         return ""
     named = UPLOAD.fullmatch(value)
-    shown = safe_text(value, max_length=80)
+    shown = safe_text(named[1] if named else value, max_length=80)
     if named is None:
         return f"The link names the {what} “{shown}”, which this server does not have."
     if upload_store().get(named[2]) is None:
@@ -196,8 +196,7 @@ def _measured_fault(value: str) -> str:
 def _plan_fault(value: str) -> str:
     if _is_kept(value, upload_store()):
         return ""
-    shown = safe_text(value, max_length=40)
-    return f"The link names the plan “{shown}”, not kept here: give it again under Export."
+    return "The link names a plan that is not kept here: give it again under Export."
 
 
 def _batch_fault(value: str) -> str:

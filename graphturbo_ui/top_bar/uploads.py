@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import PurePath
 
 from graphturbo_core.errors import ModelError, ProfileError
@@ -53,14 +53,15 @@ def check_profile(data: bytes, name: str) -> None:
 
 
 def box_names(labels: Sequence[str]) -> dict[str, str]:
-    """What a box calls each label: uploads by their files' names, equal ones with a number.
+    """What a box calls each label: uploads by their files' names, no two by the same text.
 
     The second file of a name is `net.onnx (2)`.
     """
     found: dict[str, str] = {}
-    seen: Counter[str] = Counter()
-    for label in labels:
-        name = short_name(label)
-        seen[name] += 1
-        found[label] = f"{name} ({seen[name]})" if seen[name] > 1 else name
+    taken: set[str] = set()
+    for label in dict.fromkeys(labels):
+        name = safe_text(short_name(label))
+        numbered = (f"{name} ({number})" for number in count(2))
+        found[label] = next(text for text in chain([name], numbered) if text not in taken)
+        taken.add(found[label])
     return found

@@ -121,7 +121,8 @@ def test_a_link_whose_plan_is_not_here_asks_for_it(app: AppTest) -> None:
     app.run()
     assert not app.exception
     notes = "\n".join(each.value for each in app.info).replace("\\", "")
-    assert "The link names the plan “0123456789abcdef”, not kept here: give it again" in notes
+    assert "The link names a plan that is not kept here: give it again under Export." in notes
+    assert "0123456789abcdef" not in notes
     assert "that run without a plan" in notes
 
 
