@@ -83,7 +83,7 @@ def begin() -> None:
             st.session_state[f"plan_{key}"] = st.query_params[f"plan_{key}"]
         st.session_state[f"set_{key}"] = options_of(st.query_params.get_all(f"set_{key}"))
     for key, box in (("model", "model"), ("chip", "chip"), ("models", "model")):
-        for label in filter(UPLOAD.fullmatch, st.query_params.get_all(key)):
+        for label in filter(UPLOAD.fullmatch, st.query_params.get_all(key)[: what_if.MOST_MODELS]):
             list_upload(box, label)
 
 
@@ -317,7 +317,7 @@ def uploaded(label: str) -> Upload | None:
         raise GraphTurboError(
             "UPLOAD_GONE",
             "an uploaded file is kept for an hour after its last use, and this one is gone",
-            safe_text(label),
+            safe_text(short_name(label)),
             "upload it again",
         )
     return found

@@ -1,8 +1,8 @@
-"""The session's part of What-if: names in the address, runs in hand, and the point picked."""
+"""The session's part of What-if: names in the address, further models, runs, the point picked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,6 +24,8 @@ CHANGES: Mapping[str, Fraction] = {"20 % more": Fraction(6, 5), "twice": Fractio
 EXPONENTS = tuple(range(-5, 6))
 """Powers of two between which a range may lie."""
 MOST_MODELS = 8
+MODELS, MODELS_BOX = "models", "models_box"
+"""The name of the further models in the address, and the key of their box."""
 
 
 def multiple_text(exponent: int) -> str:
@@ -47,7 +49,7 @@ VALUES: Mapping[str, str] = {
 """Per range, the name of the values that are typed instead of it."""
 KEYS = (
     ASK, "vary", "over", "values", "vary2", "over2", "values2", "runs", FIGURE, "change",
-    "lb", "lb_values", "gb", "gb_values", "by", "models",
+    "lb", "lb_values", "gb", "gb_values", "by", MODELS,
 )  # fmt: skip
 """Names in the address of What-if's page, in the order of a link."""
 CHOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -60,6 +62,7 @@ CHOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """Names of the address with few values: what the page shows instead of another, and the values."""
 _PICKED, _HANDS, _ASKED = "what_if_picked", "what_if_hands", "what_if_asked"
+_MODELS = "what_if_models"
 T = TypeVar("T")
 
 
@@ -77,13 +80,67 @@ def hands(make: type[Hands]) -> Hands:
 def query() -> list[tuple[str, str]]:
     """The part of a link that restores the page, of what differs from its defaults.
 
-    The address has a value as its box shows it.
+    The address has a value as its box shows it; the further models by their labels.
     """
     found = []
     for key in KEYS:
         for value in st.query_params.get_all(key):
             found.append((key, value))
     return found
+
+
+def models(known: Container[str]) -> tuple[str, ...]:
+    """Labels of the further models: at first those of the link, then those that were chosen last.
+
+    At most `MOST_MODELS`, each once, and none that is not `known`.
+    """
+    if _MODELS not in st.session_state:
+        _keep_models([label for label in st.query_params.get_all(MODELS) if label in known])
+    found: tuple[str, ...] = st.session_state[_MODELS]
+    return found
+
+
+def _keep_models(labels: Sequence[str]) -> None:
+    st.session_state[_MODELS] = tuple(dict.fromkeys(labels))[:MOST_MODELS]
+
+
+def models_box(known: Container[str]) -> str:
+    """The key of the box of further models, which has them when it is drawn for the first time."""
+    if MODELS_BOX not in st.session_state:
+        st.session_state[MODELS_BOX] = list(models(known))
+    return MODELS_BOX
+
+
+def take_models(known: Container[str]) -> None:
+    """Keep what the box of further models has, and have the address name it; from a callback.
+
+    The browser sends what it has: of that, labels that are `known` count.
+    """
+    _keep_models([label for label in st.session_state[MODELS_BOX] if label in known])
+    _write_models(models(known))
+
+
+def name_models(ask: str) -> bool:
+    """Have the address name the further models where a question has their box; if that changed it.
+
+    Only once the address names the question: Streamlit's page sends a box's value with the address
+    from before, and an address written then would have the question before.
+    """
+    is_named = st.query_params.get(ASK, QUESTIONS[RANGE]) == QUESTIONS[ask]
+    if not is_named or _MODELS not in st.session_state:
+        return False
+    wanted: tuple[str, ...] = st.session_state[_MODELS] if ask == BUFFERS else ()
+    is_other = st.query_params.get_all(MODELS) != list(wanted)
+    if is_other:
+        _write_models(wanted)
+    return is_other
+
+
+def _write_models(labels: Sequence[str]) -> None:
+    if labels:
+        st.query_params[MODELS] = list(labels)
+    else:
+        st.query_params.pop(MODELS, None)
 
 
 def forget_values(key: str) -> None:

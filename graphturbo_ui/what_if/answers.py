@@ -12,13 +12,14 @@ import streamlit as st
 from graphturbo_ui.charts import enlarged, inked, text_colour, theme
 from graphturbo_ui.session import state, what_if
 from graphturbo_ui.text import Sink, safe_text
+from graphturbo_ui.top_bar.uploads import box_names
 from graphturbo_ui.what_if.buffer_sizes import Sizes, buffer_figure, sizes_of
 from graphturbo_ui.what_if.controls import Question
 from graphturbo_ui.what_if.curve import Ink, Series, colours_of, curve_figure
 from graphturbo_ui.what_if.gain_bars import changes_of, gain_figure, gains_of, left_out
 from graphturbo_ui.what_if.heat_map import heat_map_figure
 from graphturbo_ui.what_if.point_desk import Answer
-from graphturbo_ui.what_if.points import AskedPoint, Bench
+from graphturbo_ui.what_if.points import AskedPoint, Bench, Span
 from graphturbo_ui.what_if.words import (
     buffer_sentence,
     curve_notes,
@@ -140,10 +141,12 @@ def _gain_picture(bench: Bench, question: Question, answers: Sequence[Answer | N
 def _buffer_picture(
     bench: Bench, question: Question, points: Sequence[AskedPoint], answers: Sequence[Answer | None]
 ) -> Picture:
-    sizes = _sizes(bench, question, points, answers)
+    names = box_names(state.model_names())
+    models = [names.get(label, state.short_name(label)) for label in question.models]
+    sizes = _sizes(bench, question.spans, models, points, answers)
     notes = [] if sizes.chosen is None else [_share_note(sizes)]
     return Picture(
-        buffer_sentence(sizes, question.models), notes, buffer_figure(sizes, _ink()),
+        buffer_sentence(sizes, models), notes, buffer_figure(sizes, _ink()),
         "Share of the chip's speed per pair of LB and GB sizes, and time against bytes of buffer; "
         "the table has the same figures",
     )  # fmt: skip
@@ -161,16 +164,17 @@ def _share_note(sizes: Sizes) -> str:
 
 
 def _sizes(
-    bench: Bench, question: Question, points: Sequence[AskedPoint], answers: Sequence[Answer | None]
-) -> Sizes:
-    each = len(points) // len(question.models)
+    bench: Bench, spans: Sequence[Span], models: Sequence[str], points: Sequence[AskedPoint],
+    answers: Sequence[Answer | None],
+) -> Sizes:  # fmt: skip
+    """Shares of the speed by the models' shown names, in the order of their points."""
+    each = len(points) // len(models)
     parts = range(0, len(points), each)
     found = {
-        label: answers[start + 1 : start + each]
-        for label, start in zip(question.models, parts, strict=True)
+        name: answers[start + 1 : start + each] for name, start in zip(models, parts, strict=True)
     }
-    own = {label: answers[start] for label, start in zip(question.models, parts, strict=True)}
-    return sizes_of(bench, question.spans, found, own)
+    own = {name: answers[start] for name, start in zip(models, parts, strict=True)}
+    return sizes_of(bench, spans, found, own)
 
 
 def _ink() -> Ink:

@@ -19,6 +19,7 @@ from graphturbo_ui.runs import Run
 from graphturbo_ui.session import chips, query, state, what_if
 from graphturbo_ui.shown import csv_button
 from graphturbo_ui.text import Sink, safe_text
+from graphturbo_ui.top_bar.uploads import box_names
 from graphturbo_ui.what_if.controls import Question
 from graphturbo_ui.what_if.metrics import METRICS
 from graphturbo_ui.what_if.point_desk import Answer, Hands, PointDesk, reason_of
@@ -119,8 +120,9 @@ def below(
     with st.expander("Table of points", on_change="rerun", key="what_if_rows") as box:
         if box.open:
             keys = [point.key for point in points]
+            names = box_names(state.model_names())
             st.dataframe(
-                [_row(bench, p, a) for p, a in zip(points, answers, strict=True)],
+                [_row(bench, p, a, names) for p, a in zip(points, answers, strict=True)],
                 hide_index=True, key=TABLE, selection_mode="single-row",
                 on_select=partial(what_if.take_row, TABLE, keys),
             )  # fmt: skip
@@ -138,10 +140,13 @@ def _values_text(bench: Bench, point: AskedPoint) -> str:
     return ", ".join(named) or "the chip as it is"
 
 
-def _row(bench: Bench, point: AskedPoint, answer: Answer | None) -> Mapping[str, object]:
+def _row(
+    bench: Bench, point: AskedPoint, answer: Answer | None, names: Mapping[str, str]
+) -> Mapping[str, object]:
+    """A row of the table; `names`: what the boxes call each model."""
     figures = answer.figures if answer is not None else {}
     return {
-        "model": safe_text(point.request.model_name),
+        "model": safe_text(names.get(point.model, point.request.model_name)),
         "changed": _values_text(bench, point),
         "strategy": safe_text(point.request.strategy),
         **{m.axis: m.value(figures) if figures else None for m in METRICS},

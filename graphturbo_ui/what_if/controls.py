@@ -12,7 +12,7 @@ from graphturbo_core.sweep.axes import CLUSTER_BATCH
 from graphturbo_core.sweep.knobs import COUNT, CYCLES, GB_KEY, LB_KEY, Knob, text_of
 from graphturbo_core.sweep.typed_values import MOST_CHARACTERS, ValueReader
 from graphturbo_core.units import counted
-from graphturbo_ui.session import query, state
+from graphturbo_ui.session import query, state, what_if
 from graphturbo_ui.session.what_if import (
     AS_B,
     ASK,
@@ -31,6 +31,7 @@ from graphturbo_ui.session.what_if import (
 )
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.top_bar.labels import plain_text
+from graphturbo_ui.top_bar.uploads import box_names
 from graphturbo_ui.what_if.metrics import METRICS, Metric
 from graphturbo_ui.what_if.points import (
     Bench,
@@ -70,13 +71,15 @@ def question_box() -> str:
 
 
 def question(ask: str, bench: Bench) -> Question:
-    """Draw the boxes of a question and return it with its choices."""
+    """Draw the boxes of a question and return it with its choices.
+
+    The script runs again where the address changes, so that the bar's link is of the new one.
+    """
     with st.container(key="what_if_boxes", horizontal=True, vertical_alignment="top"):
-        if ask == GAINS:
-            return _gains(bench)
-        if ask == BUFFERS:
-            return _buffers(bench)
-        return _range(bench)
+        found = _BOXES[ask](bench)
+    if what_if.name_models(ask):
+        state.draw_again()
+    return found
 
 
 def _range(bench: Bench) -> Question:
@@ -125,14 +128,33 @@ def _buffers(bench: Bench) -> Question:
         "Strategy", [AS_B, *strategy_names(bench.choices)], key="by", bind="query-params",
         width=210,
     )  # fmt: skip
-    models = st.multiselect(
-        "Models", state.model_names(), key="models", bind="query-params",
-        max_selections=MOST_MODELS, placeholder="the model above",
-        help="The model above runs at its batch; every other one at the batch that its file "
-        "proposes.",
-    )  # fmt: skip
+    models = _models_box()
     variants = bench.variants([])[-1:] if by == AS_B else bench.variants([by])[:1]
-    return Question(BUFFERS, variants, tuple(spans), models=tuple(models) or (bench.choices.model,))
+    return Question(BUFFERS, variants, tuple(spans), models=models or (bench.choices.model,))
+
+
+_BOXES = {RANGE: _range, GAINS: _gains, BUFFERS: _buffers}
+
+
+def _models_box() -> tuple[str, ...]:
+    """The box of further models, which shows uploads by their files' names.
+
+    It is not bound to the address, which names uploads by their digests: the session writes it.
+    """
+    files = state.model_names()
+    names = box_names(files)
+    linked = len(set(st.query_params.get_all(what_if.MODELS)))
+    if linked > MOST_MODELS:
+        state.note(f"The link names {linked} models. The page shows the first {MOST_MODELS}.")
+    return tuple(
+        st.multiselect(
+            "Models", files, key=what_if.models_box(files), format_func=names.__getitem__,
+            max_selections=MOST_MODELS, placeholder="the model above",
+            on_change=what_if.take_models, args=(files,),
+            help="The model above runs at its batch; every other one at the batch that its file "
+            "proposes.",
+        )
+    )  # fmt: skip
 
 
 def _together(key: str) -> DeltaGenerator:

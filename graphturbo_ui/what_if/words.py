@@ -12,7 +12,6 @@ from graphturbo_core.sweep.findings import (
     fastest,
 )
 from graphturbo_core.units import counted, format_bytes, format_percent, format_si
-from graphturbo_ui.session import state
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.what_if.buffer_sizes import Sizes
 from graphturbo_ui.what_if.curve import Series, comparable_speeds, faulty_places, knee_of
@@ -198,7 +197,7 @@ def gain_notes(
 
 
 def buffer_sentence(sizes: Sizes, models: Sequence[str]) -> str:
-    """The smallest sizes that keep the speed."""
+    """The smallest sizes that keep the speed; `models` by their shown names."""
     names = [_model(model) for model in models]
     who = names[0] if len(names) == 1 else f"all {len(names)} models"
     if not sizes.is_done:
@@ -225,5 +224,5 @@ def _who(series: Series) -> str:
     return safe_text(series.variant.who, Sink.MARKDOWN, 80)
 
 
-def _model(label: str) -> str:
-    return safe_text(state.short_name(label), Sink.MARKDOWN, 80)
+def _model(name: str) -> str:
+    return safe_text(name, Sink.MARKDOWN, 80)
