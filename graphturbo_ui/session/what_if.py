@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from graphturbo_core.sweep.knobs import KNOBS
 
@@ -92,9 +93,10 @@ def query() -> list[tuple[str, str]]:
 def models(known: Container[str]) -> tuple[str, ...]:
     """Labels of the further models: at first those of the link, then those that were chosen last.
 
-    At most `MOST_MODELS`, each once, and none that is not `known`.
+    At most `MOST_MODELS`, each once, and none that is not `known`. Back and Forward have those of
+    the address that they open.
     """
-    if _MODELS not in st.session_state:
+    if _MODELS not in st.session_state or _is_back_or_forward():
         _keep_models([label for label in st.query_params.get_all(MODELS) if label in known])
     found: tuple[str, ...] = st.session_state[_MODELS]
     return found
@@ -106,7 +108,7 @@ def _keep_models(labels: Sequence[str]) -> None:
 
 def models_box(known: Container[str]) -> str:
     """The key of the box of further models, which has them when it is drawn for the first time."""
-    if MODELS_BOX not in st.session_state:
+    if MODELS_BOX not in st.session_state or _is_back_or_forward():
         st.session_state[MODELS_BOX] = list(models(known))
     return MODELS_BOX
 
@@ -134,6 +136,15 @@ def name_models(ask: str) -> bool:
     if is_other:
         _write_models(wanted)
     return is_other
+
+
+def _is_back_or_forward() -> bool:
+    """Whether Back or Forward began this run.
+
+    The page's script has the page reloaded instead, except where it is not there yet.
+    """
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def _write_models(labels: Sequence[str]) -> None:

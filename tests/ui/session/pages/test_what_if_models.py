@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_ui.jobs import Desk
 from graphturbo_ui.pages import what_if as page
+from graphturbo_ui.session import what_if
 from graphturbo_ui.session.what_if import MODELS, MODELS_BOX, MOST_MODELS, QUESTIONS
 from graphturbo_ui.store import upload_store
 from graphturbo_ui.what_if.point_desk import PointDesk
@@ -121,6 +122,21 @@ def test_a_choice_remains_while_another_question_is_asked() -> None:
         app.session_state["ask"] = ask
         assert address(run(app)) == link(app) == named
     assert shown(app) == ["net.onnx"]
+
+
+def test_back_and_forward_have_the_models_of_their_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    label = upload()
+    app = choose(started(label), label, "dlrm")
+    for named in ([label], [], [label, "dlrm"]):
+        app.query_params.pop(MODELS, None)
+        if named:
+            app.query_params[MODELS] = named
+        with monkeypatch.context() as patch:
+            patch.setattr(what_if, "_is_back_or_forward", lambda: True)
+            run(app)
+        assert app.multiselect(key=MODELS_BOX).value == address(app) == link(app) == named
 
 
 def test_an_address_that_lags_behind_the_question_is_not_written() -> None:
