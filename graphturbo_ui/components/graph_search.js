@@ -40,7 +40,7 @@ export class GraphSearch {
       return;
     }
     this.flags = runs.map((run) => (
-      Uint8Array.from(run.ops, (name, op) => [name, run.op_types[op], run.op_attributes[op]].some((own) => this.isWanted(own)))
+      Uint8Array.from(run.ops, (name, op) => Number([name, run.op_types[op], run.op_attributes[op]].some((own) => this.isWanted(own))))
     ));
     const ranks = new Map();
     this.first = runs.map(() => new Map());

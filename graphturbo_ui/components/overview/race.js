@@ -31,7 +31,7 @@ export function drawRace(host, scene, on) {
   host.append(caption, title, race);
   fitSentence(title, SMALLEST[scene.is_presenting ? "present" : "work"]);
   fitSegments(race);
-  placeNotes({ race, caption }, scene, placeBound(race, scene, longest));
+  placeNotes(scene, { race, caption, words: placeBound(race, scene, longest) });
 }
 
 /** A sentence wider than its line is drawn smaller, down to `least` pixels; then it wraps. */
@@ -212,7 +212,7 @@ function placeBound(race, scene, longest) {
  *
  * @param {Scene} scene
  */
-function placeNotes({ race, caption }, scene, words) {
+function placeNotes(scene, { race, caption, words }) {
   const heading = race.children[1];
   const fits = (node) => getComputedStyle(node).whiteSpace === "normal" || node.scrollWidth <= node.clientWidth;
   const put = (node, text) => {

@@ -173,7 +173,8 @@ def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
     number = seen["op"]
     assert told(*middle(seen)) == (
         f"{('Conv', 'Relu', 'Add')[number % 3]} op{number} | 2x64x56x56 | "
-        f"kernel_shape 3, 3 | layer layer{number // 3} | A: layer {number // 3 + 1} | B: stage {number // 12 + 1}"
+        f"kernel_shape 3, 3 | layer layer{number // 3} | "
+        f"A: layer {number // 3 + 1} | B: stage {number // 12 + 1}"
     )
     edge = next(edge for edge in scene["panes"][0]["edges"] if edge["y"] > 100)
     # 2 x 64 x 56 x 56 elements of 2 bytes are 784 KiB
