@@ -65,7 +65,7 @@ class GraphView {
       search: (value) => this.find(value),
       next: () => this.hit(1),
       previous: () => this.hit(-1),
-      keys: () => this.tell(HELP),
+      keys: () => this.help(),
     });
   }
 
@@ -84,7 +84,7 @@ class GraphView {
 
   searchKey(event) {
     if (event.key === "Enter") this.hit(event.shiftKey ? -1 : 1);
-    if (event.key === "Escape") this.canvas.focus();
+    if (event.key === "Escape") this.canvas.focus({ preventScroll: true });
   }
 
   get runs() {
@@ -131,6 +131,12 @@ class GraphView {
     this.paint();
   }
 
+  /** Say which keys there are, over the canvas too. */
+  help() {
+    this.tell(HELP);
+    showTip(this.tip, this.stage, HELP.split(". "), 12, HEAD);
+  }
+
   /** Say `note`, or else what the search stands at and what is selected. */
   tell(note = "") {
     this.note = note;
@@ -138,7 +144,7 @@ class GraphView {
     const lines = this.place && found.kind !== "layer" ? describeGraph(this.runs, this.place) : [];
     if (this.place && found.kind === "layer") lines.push(`layer ${this.runs[this.place.pane].layers[found.index]}`);
     if (lines.length) lines[0] = `selected: ${lines[0]}`;
-    this.hits.textContent = this.search.said(); // `said` is below the canvas, and for screen readers
+    this.hits.textContent = this.search.shortly(); // `said` is below the canvas, and for screen readers
     this.said.textContent = note || [this.search.said(), ...lines].filter(Boolean).join(" · ");
   }
 
@@ -255,6 +261,7 @@ class GraphView {
     if (!run.opened.delete(found.group)) {
       run.opened.add(found.group);
       this.plane.nameOps(run.groups[found.group].first);
+      this.plane.revealSideways(found.pane, run.members[found.group][0]);
     }
     this.arrange();
   }
@@ -293,6 +300,7 @@ class GraphView {
   goTo(at) {
     const origin = this.search.go(at);
     this.hitList.mark(at);
+    this.hitList.open(false); // it may cover the hit
     if (origin === undefined) return this.tell(this.search.text ? "" : "write part of an op's name, type or attributes first");
     const found = this.runs.map((run) => opsFrom(run, origin));
     found.forEach((ops, pane) => ops.forEach((op) => this.open(pane, this.runs[pane].group[op])));

@@ -5,15 +5,15 @@ from __future__ import annotations
 from graphturbo_ui.components.sources import Canvas
 
 TOOLS = """
-    <button data-act="expand" title="open every sub-graph of both runs">expand all</button>
-    <button data-act="collapse" title="close every sub-graph of both runs">collapse all</button>
+    <button data-act="expand" title="open every sub-graph of both runs">Expand all</button>
+    <button data-act="collapse" title="close every sub-graph of both runs">Collapse all</button>
     <button data-act="open" title="open or close the selected sub-graph (Enter, or a double click)"
-      >open selected</button>
-    <button data-act="show" title="bring what is selected in sight (F)">show selection</button>
-    <label title="shapes of the tensors, where there is room for them">
-      <input type="checkbox" data-act="shapes" checked> shapes on edges</label>
-    <span class="searching"><input type="search" data-act="search" size="24"
-           placeholder="find name, type or attribute"
+      >Open / close</button>
+    <button data-act="show" title="bring what is selected in sight (F)">Show selection</button>
+    <label title="shapes of the tensors on the edges, where there is room for them">
+      <input type="checkbox" data-act="shapes" checked> Shapes</label>
+    <span class="searching"><input type="search" data-act="search" size="17"
+           placeholder="name, type, attribute"
            title="regular expression; Enter and Shift+Enter go from hit to hit"
            aria-label="find ops by name, type or attributes (regular expression)">
       <div class="found" hidden></div></span>
@@ -23,5 +23,5 @@ TOOLS = """
     <span class="hits" aria-hidden="true"></span>
     <button data-act="keys" title="[ ] step, Enter opens, N P step through its ops, X other run,
 F shows the selection, / searches, W A S D, arrows, + - and 0 move and zoom, Esc leaves"
-      >keys</button>"""
+      >Keys</button>"""
 GRAPH = Canvas("graph", "Sub-graph view", TOOLS, "graph.js", ("graph.css",))

@@ -102,7 +102,7 @@ export class GraphPainter {
     this.outline(box, h, run, g, colour);
     if (isOpen) run.members[g].forEach((op) => this.drawOp(run, pane, op, this.colourOfOp(run, op)));
     else this.label(run, pane, g, box, isDim ? null : colour);
-    if (isOpen) this.drawName(run.groups[g].name, box);
+    if (isOpen) this.drawName(run.groups[g].name, pane, box);
     else this.drawTicks(run, pane, g, box);
     this.tell(pane, "boxes", { group: g, name: run.groups[g].name, mark: run.marks[g], colour: colour || "", ...box });
   }
@@ -131,8 +131,8 @@ export class GraphPainter {
     this.write([`${names[0]} · ${types}`, ...names, ""], "", { ...box, x: box.x + left, w: box.w - left - 5 }, colour);
   }
 
-  /** The name of an opened sub-graph, left of its box. */
-  drawName(name, box) {
+  /** The name of an opened sub-graph, left of its box, and within the pane. */
+  drawName(name, pane, box) {
     const { pen, plane, theme } = this;
     const top = Math.max(box.y, HEAD);
     const height = Math.min(box.y + box.h, plane.height) - top;
@@ -142,11 +142,12 @@ export class GraphPainter {
     const width = pen.measureText(text).width;
     const y = top + Math.min(7, height / 2);
     pen.fillStyle = theme.background;
-    pen.fillRect(box.x - width - 7, y - 6, width + 4, 12);
+    const left = Math.max(pane * plane.paneWidth() + 2, box.x - width - 7);
+    pen.fillRect(left, y - 6, width + 4, 12);
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.fillStyle = theme.text;
-    pen.fillText(text, box.x - width - 5, y + 0.5);
+    pen.fillText(text, left + 2, y + 0.5);
   }
 
   /** In a closed box: where its selected ops are, at the left, and its hits, at the right. */

@@ -11,6 +11,7 @@ const LEAST_SHOWN_PITCH = 12; // pixels a rank at which what is shown on request
 const MAX_FIRST_PITCH = 48;
 const NAMED_PITCH = 34; // pixels a rank at which an op's box has room for its name
 const MIN_COLUMN = 26;
+const LEAST_COLUMN = 2; // pixels of a column while the whole graph is in sight
 const WIDE_COLUMN = 190;
 const READ_COLUMN = 120; // pixels from which most names of layers and ops can be read
 const MAX_COLUMN = 220;
@@ -46,6 +47,11 @@ export class GraphPlane {
     return (this.height - HEAD - FOOT) / this.ranks;
   }
 
+  /** The pitch at which the whole graph is shown. */
+  get wholePitch() {
+    return Math.min(MAX_FIRST_PITCH, this.fitting);
+  }
+
   /** Both panes show ops alone, so that they move sideways together too. */
   get isLocked() {
     return this.runs.length > 1 && this.runs.every(isAllOpen);
@@ -54,12 +60,13 @@ export class GraphPlane {
   /** At first the whole graph is in sight; of one too large for that, its beginning. */
   begin() {
     this.reset();
-    if (this.pitch < LEAST_FITTED_PITCH) this.pitch = READ_PITCH;
+    const isWide = this.runs.some((run) => this.fittingColumn(run) < MIN_COLUMN); // its beginning would be almost blank
+    if (this.pitch < LEAST_FITTED_PITCH && !isWide) this.pitch = READ_PITCH;
   }
 
   /** The ranks of the whole graph in sight. */
   reset() {
-    this.pitch = Math.min(MAX_FIRST_PITCH, this.fitting);
+    this.pitch = this.wholePitch;
     this.top = 0;
     this.left = this.runs.map(() => 0);
   }
@@ -98,9 +105,14 @@ export class GraphPlane {
     this.spares = this.runs.map((run, pane) => Math.max(30, (this.room() - run.columns * this.units[pane]) / 2));
   }
 
+  /** Pixels a column at which all columns are in sight. */
+  fittingColumn(run) {
+    return (this.room() - 42) / run.columns;
+  }
+
   columnWidth(run) {
-    const fitting = Math.min(WIDE_COLUMN, (this.room() - 42) / run.columns);
-    if (fitting >= READ_COLUMN) return fitting;
+    const fitting = Math.min(WIDE_COLUMN, this.fittingColumn(run));
+    if (fitting >= READ_COLUMN || this.pitch <= this.wholePitch) return Math.max(fitting, LEAST_COLUMN);
     return clamp(Math.max(fitting, Math.min(WIDE_COLUMN, this.pitch * 6)), MIN_COLUMN, MAX_COLUMN);
   }
 
@@ -155,8 +167,20 @@ export class GraphPlane {
     const next = clamp(this.pitch / factor, Math.min(this.fitting, MAX_PITCH), MAX_PITCH);
     const at = y === null ? (this.height - HEAD) / 2 : Math.max(0, y - HEAD);
     const top = this.top + at / this.pitch - at / next;
-    this.pitch = next;
+    this.scale(next);
     this.moveTo(top);
+  }
+
+  /** Another pitch; what stands in the middle of each pane's width stays there. */
+  scale(pitch) {
+    this.measure();
+    const [units, spares, middle] = [this.units, this.spares, this.room() / 2];
+    this.pitch = pitch;
+    this.measure();
+    this.left = this.left.map((left, pane) => {
+      const place = (left + middle - spares[pane]) / units[pane];
+      return clamp(place * this.units[pane] + this.spares[pane] - middle, 0, this.reach(pane));
+    });
   }
 
   /** At least so near that ops can be named; what stands at `rank` does not move, if it is in sight. */
@@ -164,7 +188,7 @@ export class GraphPlane {
     if (this.pitch >= NAMED_PITCH) return;
     const isShown = rank >= this.top && rank < this.top + this.rows;
     const above = isShown ? (rank - this.top) * this.pitch : 0;
-    this.pitch = NAMED_PITCH;
+    this.scale(NAMED_PITCH);
     this.moveTo(rank - above / this.pitch);
   }
 

@@ -76,6 +76,14 @@ export class GraphSearch {
     return this.current;
   }
 
+  /** What was found, in two or three words. */
+  shortly() {
+    if (this.fault) return "not an expression";
+    if (!this.isOn) return "";
+    const count = this.hits.length.toLocaleString("en-US");
+    return this.at < 0 ? `${count} found` : `hit ${this.at + 1} of ${count}`;
+  }
+
   /** What was found, in words. */
   said() {
     if (this.fault) return this.fault;

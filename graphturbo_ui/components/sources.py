@@ -76,7 +76,7 @@ class Canvas:
   <div class="tools" role="toolbar" aria-label="{self.role} controls">{self.tools}
     <button data-act="in" aria-label="zoom in" title="zoom in (W or +)">+</button>
     <button data-act="out" aria-label="zoom out" title="zoom out (S or -)">-</button>
-    <button data-act="fit" title="show everything (0)">fit</button>
+    <button data-act="fit" title="show everything (0)">Fit</button>
   </div>
   <div class="stage">
     <canvas tabindex="0" role="application" aria-roledescription="{self.role}"></canvas>

@@ -64,11 +64,18 @@ class Overview {
     return firstLens(this.scene, this.state.open);
   }
 
+  /** Presenting begins at the top of the page, however far that was scrolled. */
+  setMode(mode) {
+    const { dataset } = this.root;
+    if (mode === "present" && dataset.mode !== mode) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
+    dataset.mode = mode;
+  }
+
   draw() {
     const { root, parts, scene, state } = this;
     const style = getComputedStyle(root);
     root.dataset.theme = this.isPrinted ? "light" : themeOf(style);
-    root.dataset.mode = scene.is_presenting ? "present" : "work";
+    this.setMode(scene.is_presenting ? "present" : "work");
     const k = Number.parseFloat(getComputedStyle(root).getPropertyValue("--k")) || 1;
     const font = getComputedStyle(root).fontFamily;
     drawRace(parts.result, scene, {

@@ -245,13 +245,14 @@ function placeNotes(scene, { race, caption, words }) {
 }
 
 /**
- * What binds a run and what helps, in ever less room: all of it, the effects of the changes that were tried,
- * the last of these, which helps where one does, and what binds the run.
+ * What binds a run and what helps, in ever less room: all of it; the same in fewer words; with the last of
+ * the changes alone, which helps where one does; that change; and what binds the run.
  */
 export function shorterHelps(helps) {
   const [binding, ...rest] = helps.split(/: |, but /); // "B is matrix-bound", "25 % more matrix columns make B 1.1× as fast"
-  const effects = rest.join(": ");
-  return [helps, effects, effects.split("; ").at(-1), binding].filter(Boolean);
+  const effects = rest.join(": ").replace(/make(s?) [A-Z] (\S+×) as fast/g, (_, s, gain) => `give${s} ${gain}`);
+  const last = effects.split("; ").at(-1);
+  return [helps, ...(effects ? [`${binding}: ${effects}`, `${binding}: ${last}`, effects] : []), last, binding].filter(Boolean);
 }
 
 /** A label that the bound's line would cross stands beside it: the longest text that has room, or none. */

@@ -5,6 +5,7 @@ import { kernelBars, kernelCount, kernelNumber } from "./runs.js";
 import { countText, timeText } from "./words.js";
 
 const LEAST_GAP = 26; // pixels below which a gap has no arrow
+const STACK = 48; // height of two lines of words above an arrow
 const SIDE = 60; // pixels that an arrow takes beside words on its line
 const SMALLEST_LATE = 0.001; // share of the longer run below which nobody is sooner
 
@@ -28,7 +29,7 @@ export function gapOf(scene, blocks, pen, placeOf) {
   const gap = { run: short, from, to, top, foot, text: `${late} ${word}`, lines: [late, word], form: "none", size: 0, outside: "" };
   if (room > pen.width(gap.text, 18, 650) + 18 * pen.k + SIDE) return { ...gap, form: "line" };
   const size = [14, 12.5, 11].find((own) => gap.lines.every((part) => pen.width(part, own, 650) < room - 4));
-  if (room > LEAST_GAP * pen.k && size) return { ...gap, form: "stack", size };
+  if (room > LEAST_GAP * pen.k && size && foot - top >= STACK * pen.k) return { ...gap, form: "stack", size };
   const other = word === "sooner" ? `${short.name} ends ${late} sooner` : `${long.name} ends ${late} later`;
   return { ...gap, outside: other };
 }

@@ -69,10 +69,13 @@ def test_all_hits_are_listed_under_the_box_and_a_click_goes_to_one(shown: Canvas
     listed.get_by_text("Relu op13").click()
     scene = shown.scene
     assert (scene["search"]["at"], shown.selected) == (4, "a-op-13")
-    assert listed.locator(".current").inner_text() == "Relu op13"
     assert box.evaluate("e => e.matches(':focus')")
+    assert not listed.is_visible(), "it may cover the hit"
     box.press("Enter")
-    assert listed.locator(".current").inner_text() == "Relu op16"
+    assert listed.locator(".current").text_content() == "Relu op16"
+    box.press("End")
+    box.press_sequentially("|conv")
+    assert listed.is_visible()
     shown.canvas.focus()
     assert not listed.is_visible()
 
@@ -135,9 +138,9 @@ def test_shapes_are_drawn_where_there_is_room_and_can_be_switched_off(shown: Can
         for spot in drawn
         for box in ops
     )
-    shown.page.get_by_label("shapes on edges").uncheck()
+    shown.page.get_by_label("Shapes").uncheck()
     assert shown.scene["panes"][0]["shapes"] == []
-    shown.page.get_by_label("shapes on edges").check()
+    shown.page.get_by_label("Shapes").check()
     shown.press("Digit0")
     assert shown.scene["view"]["pitch"] * 24 <= 720
 

@@ -58,6 +58,22 @@ export default function () {
         holds(plane.boxOf(0, 0).h >= plane.pitch * 0.15, `${count} boxes of ${plane.boxOf(0, 0).h}`);
       }
     },
+    "a graph of more columns than a pane has room for starts whole, also sideways": () => {
+      const plane = begun([1, 1, 1]);
+      const [run] = plane.runs;
+      Object.assign(run, { columns: 200, x: [0, 100, 199], ranks: 3 });
+      run.groups.forEach((box, g) => Object.assign(box, { left: run.x[g], right: run.x[g] + 1 }));
+      plane.begin();
+      plane.measure();
+      const boxes = run.groups.map((_, g) => plane.boxOf(0, g));
+      holds(boxes.every(({ x, w }) => x >= 0 && x + w <= plane.room()), boxes.map(({ x }) => x).join());
+      const inMiddle = () => (plane.left[0] + plane.room() / 2 - plane.spares[0]) / plane.units[0];
+      const before = inMiddle();
+      plane.zoom(0.5, 300);
+      plane.measure();
+      holds(plane.units[0] > 100, `${plane.units[0]} pixels a column`);
+      near(inMiddle(), before, 1e-6);
+    },
     "an edge ends in a head that touches the next box from above": () => {
       const plane = begun([1, 2, 3]);
       const pen = noting();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import pytest
@@ -22,6 +23,15 @@ def opened(visit: AppPage, query: str, width: int, height: int) -> Overview:
     screen.open(query)
     screen.size(width, height)
     return screen
+
+
+def test_presenting_the_page_does_not_scroll_and_begins_at_its_top(visit: AppPage) -> None:
+    screen = opened(visit, "", 1280, 720)
+    main = "document.querySelector('[data-testid=stMain]')"
+    screen.run(f"{main}.scrollTo(0, 16)")
+    screen.page.keyboard.press("p")
+    screen.wait("root.dataset.mode === 'present'")
+    screen.wait(f"{main}.scrollHeight === {main}.clientHeight && {main}.scrollTop === 0")
 
 
 def test_a_phone_that_presents_has_large_words_apart(visit: AppPage) -> None:
@@ -56,8 +66,10 @@ def test_a_phone_that_presents_has_large_words_apart(visit: AppPage) -> None:
 def test_the_change_that_helps_is_in_sight(visit: AppPage, query: str) -> None:
     screen = opened(visit, query, 1280, 720)
     screen.wait("view.scene.helps.endsWith('as fast')")
-    gain = screen.run("return view.scene.helps").split(": ")[-1].split("; ")[-1]
-    assert gain in screen.run("return view.parts.result.innerText")
+    binds, gain = re.split(": |, but ", screen.run("return view.scene.helps"), maxsplit=1)
+    change, factor = re.fullmatch(r"(.*) makes? B (\S+×) as fast", gain.split("; ")[-1]).groups()
+    said = screen.run("return view.parts.result.innerText")
+    assert re.search(f"{binds}: .*{change} (makes? B|gives?) {factor}", said, re.IGNORECASE)
 
 
 def test_what_helps_one_run_has_a_line_of_its_own_without_room(visit: AppPage) -> None:
