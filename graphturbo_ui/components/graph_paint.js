@@ -60,8 +60,10 @@ export class GraphPainter {
     const count = run.members.filter((ops) => ops.length).length;
     const opened = run.opened.size ? `, ${run.opened.size} opened` : "";
     const named = this.view.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
-    const text = `${named} — ${count.toLocaleString("en-US")} sub-graph${count === 1 ? "" : "s"}${opened}`;
-    pen.fillText(this.fit(text, "", plane.paneWidth() - 24), x + 12, HEAD / 2);
+    const said = `${count.toLocaleString("en-US")} sub-graph${count === 1 ? "" : "s"}`;
+    const texts = [`${named} — ${said}${opened}`, `${named} — ${said}`, `${run.name} — ${said}`, run.name];
+    const room = plane.paneWidth() - 24;
+    pen.fillText(texts.find((own) => pen.measureText(own).width <= room) ?? run.name, x + 12, HEAD / 2);
     pen.fillStyle = theme.border;
     if (pane) pen.fillRect(x, 0, 1, plane.height);
   }
