@@ -111,12 +111,13 @@ class GraphView {
     const isSame = before.length === this.runs.length && this.plane.ranks === ranks;
     Object.assign(this.plane, { ranks, height: HEIGHT, pitch: isSame ? this.plane.pitch : 0 });
     this.search.set(this.searchBox.value, this.runs);
-    this.hitList.fill(this.search, this.runs);
+    this.hitList.fill(this.search, this.runs, false);
     this.arrange();
     this.mark();
   }
 
   arrange() {
+    this.leave();
     this.runs.forEach((run) => (run.edges = visibleEdges(run)));
     this.paint();
   }
@@ -131,8 +132,9 @@ class GraphView {
     this.paint();
   }
 
-  /** Say which keys there are, over the canvas too. */
+  /** Say which keys there are, over the canvas too; a second time takes that away. */
   help() {
+    if (!this.tip.hidden && this.note === HELP) return this.tell();
     this.tell(HELP);
     showTip(this.tip, this.stage, HELP.split(". "), 12, HEAD);
   }
@@ -140,11 +142,12 @@ class GraphView {
   /** Say `note`, or else what the search stands at and what is selected. */
   tell(note = "") {
     this.note = note;
+    this.leave();
     const found = readSelected(common.selected);
     const lines = this.place && found.kind !== "layer" ? describeGraph(this.runs, this.place) : [];
     if (this.place && found.kind === "layer") lines.push(`layer ${this.runs[this.place.pane].layers[found.index]}`);
     if (lines.length) lines[0] = `selected: ${lines[0]}`;
-    this.hits.textContent = this.search.shortly(); // `said` is below the canvas, and for screen readers
+    this.hits.textContent = this.search.inBrief(); // `said` is below the canvas, and for screen readers
     this.said.textContent = note || [this.search.said(), ...lines].filter(Boolean).join(" · ");
   }
 
@@ -287,7 +290,7 @@ class GraphView {
 
   find(value) {
     this.search.set(value, this.runs);
-    this.hitList.fill(this.search, this.runs);
+    this.hitList.fill(this.search, this.runs, true);
     this.tell();
     this.paint();
   }
@@ -299,8 +302,7 @@ class GraphView {
   /** Go to a hit: its sub-graphs are opened, it is selected and brought in sight. */
   goTo(at) {
     const origin = this.search.go(at);
-    this.hitList.mark(at);
-    this.hitList.open(false); // it may cover the hit
+    this.hitList.close(at); // it may cover the hit
     if (origin === undefined) return this.tell(this.search.text ? "" : "write part of an op's name, type or attributes first");
     const found = this.runs.map((run) => opsFrom(run, origin));
     found.forEach((ops, pane) => ops.forEach((op) => this.open(pane, this.runs[pane].group[op])));
@@ -334,6 +336,7 @@ class GraphView {
   }
 
   fit() {
+    this.leave();
     this.plane.reset();
     this.paint();
   }

@@ -12,11 +12,13 @@ TOOLS = """
     <button data-act="show" title="bring what is selected in sight (F)">Show selection</button>
     <label title="shapes of the tensors on the edges, where there is room for them">
       <input type="checkbox" data-act="shapes" checked> Shapes</label>
-    <span class="searching"><input type="search" data-act="search" size="17"
+    <div class="searching"><input type="search" data-act="search" size="17" role="combobox"
+           aria-controls="hits" aria-expanded="false" aria-autocomplete="list"
            placeholder="name, type, attribute"
            title="regular expression; Enter and Shift+Enter go from hit to hit"
            aria-label="find ops by name, type or attributes (regular expression)">
-      <div class="found" hidden></div></span>
+      <div class="found" id="hits" role="listbox" aria-label="ops that are found" hidden></div>
+    </div>
     <button data-act="previous" aria-label="previous hit" title="previous hit (Shift+Enter)"
       >&#8593;</button>
     <button data-act="next" aria-label="next hit" title="next hit (Enter)">&#8595;</button>

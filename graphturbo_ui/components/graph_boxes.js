@@ -1,5 +1,7 @@
 // Runs of the graph view's buffer, what of them is marked and coloured, which edges are in sight.
 
+const MOST_LETTERS = 160; // of attributes in a tip
+
 /** Runs of the buffer with their own arrays, and the ops of every sub-graph. */
 export function readGraphs({ header, arrays }) {
   return header.runs.map((run, number) => {
@@ -61,6 +63,11 @@ export function opsFrom(run, origin) {
   return [...run.op_origin.keys()].filter((op) => run.op_origin[op] === origin);
 }
 
+/** Attributes of an op that have room in a line or two. */
+export function brief(attributes) {
+  return attributes.length <= MOST_LETTERS ? attributes : `${attributes.slice(0, MOST_LETTERS)} …`;
+}
+
 /** What is said of a sub-graph or op: the first line is its title. */
 export function describeGraph(runs, { pane, group, op }) {
   const run = runs[pane];
@@ -74,7 +81,7 @@ export function describeGraph(runs, { pane, group, op }) {
   if (op !== undefined) {
     const homes = runs.filter((other) => other === run || opsFrom(other, run.op_origin[op]).length).map(home);
     return [
-      `${run.op_types[op]} ${run.ops[op]}`, run.op_shapes[op], run.op_attributes[op], `layer ${run.layers[run.op_layer[op]]}`, ...homes,
+      `${run.op_types[op]} ${run.ops[op]}`, run.op_shapes[op], brief(run.op_attributes[op]), `layer ${run.layers[run.op_layer[op]]}`, ...homes,
     ].filter(Boolean);
   }
   const types = ops.slice(0, 8).map((o) => run.op_types[o]).join(", ");

@@ -1,6 +1,9 @@
 // The list of ops that the graph view's search finds, below its box.
 
+import { brief } from "./graph_boxes.js";
+
 const MOST = 200; // rows; more are counted
+const OPENING = new Set(["ArrowDown", "ArrowUp"]);
 
 /** What the list says of each hit, at most MOST: {text, fact}; `fact`: attributes, where they match. */
 export function hitRows(search, runs) {
@@ -8,36 +11,62 @@ export function hitRows(search, runs) {
     const pane = runs.findIndex((_, r) => search.opOf(r, origin) >= 0);
     const op = search.opOf(pane, origin);
     const run = runs[pane];
-    const isNamed = search.isWanted(run.ops[op]) || search.isWanted(run.op_types[op]);
-    return { text: `${run.op_types[op]} ${run.ops[op]}`, fact: isNamed ? "" : run.op_attributes[op] };
+    const isNamed = search.matches(run.ops[op]) || search.matches(run.op_types[op]);
+    return { text: `${run.op_types[op]} ${run.ops[op]}`, fact: isNamed ? "" : brief(run.op_attributes[op]) };
   });
 }
 
-/** The list in `place`, shown while it or the box has the focus; `chosen(at)`: a hit was clicked. */
+/**
+ * The list in `place` under `box`: open from what is typed to the hit that is gone to, and from a
+ * click on the box or an arrow key on; `chosen(at)`: a hit was clicked.
+ */
 export class HitList {
   constructor(place, box, chosen) {
     this.place = place;
     this.box = box;
-    const region = box.parentElement;
+    this.at = -1;
     place.onpointerdown = (event) => event.preventDefault(); // the box keeps the focus
     place.onclick = ({ target }) => {
       const row = target.closest("[data-at]");
       if (row) chosen(Number(row.dataset.at));
     };
-    box.addEventListener("focus", () => this.open(true));
-    region.addEventListener("focusout", ({ relatedTarget }) => {
-      if (!region.contains(relatedTarget)) this.open(false);
+    for (const kind of ["focus", "click"]) box.addEventListener(kind, () => this.open());
+    box.addEventListener("keydown", (event) => {
+      if (!OPENING.has(event.key)) return;
+      event.preventDefault();
+      this.open();
     });
+    box.addEventListener("blur", () => this.show(false));
   }
 
-  open(isOpen) {
-    this.place.hidden = !isOpen || !this.place.childElementCount;
+  show(isShown) {
+    this.place.hidden = !isShown;
+    this.box.ariaExpanded = String(isShown);
   }
 
-  /** Rows for what is found. */
-  fill(search, runs) {
+  /** With the hit at which the search stands in sight. */
+  open() {
+    this.show(this.place.childElementCount > 0);
+    const row = this.place.querySelector(".current");
+    if (row) this.place.scrollTop = row.offsetTop - this.place.clientHeight / 2;
+  }
+
+  /** The search goes to the hit `at`, which the list may cover. */
+  close(at) {
+    this.at = at;
+    this.show(false);
+    for (const row of this.place.querySelectorAll("[data-at]")) {
+      const isCurrent = Number(row.dataset.at) === at;
+      row.classList.toggle("current", isCurrent);
+      row.ariaSelected = String(isCurrent);
+    }
+  }
+
+  /** Rows for what is found; open while somebody types. */
+  fill(search, runs, isTyped) {
     const rows = hitRows(search, runs).map(({ text, fact }, at) => {
       const row = document.createElement("div");
+      row.role = "option";
       row.dataset.at = String(at);
       row.append(text);
       if (fact) row.append(Object.assign(document.createElement("small"), { textContent: fact }));
@@ -46,16 +75,7 @@ export class HitList {
     const more = search.hits.length - rows.length;
     if (more > 0) rows.push(Object.assign(document.createElement("small"), { textContent: `${more.toLocaleString("en-US")} more` }));
     this.place.replaceChildren(...rows);
-    this.mark(search.at);
-    this.open(this.box.matches(":focus"));
-  }
-
-  /** Mark the hit at which the search stands, and have it in sight. */
-  mark(at) {
-    for (const row of this.place.querySelectorAll("[data-at]")) {
-      const isCurrent = Number(row.dataset.at) === at;
-      row.classList.toggle("current", isCurrent);
-      if (isCurrent) row.scrollIntoView({ block: "nearest" });
-    }
+    this.close(search.at);
+    if (isTyped) this.open();
   }
 }

@@ -138,13 +138,14 @@ export class GraphPainter {
     const { pen, plane, theme } = this;
     const top = Math.max(box.y, HEAD);
     const height = Math.min(box.y + box.h, plane.height) - top;
-    if (height < MIN_TEXT - 2) return;
+    const edge = pane * plane.paneWidth();
+    if (height < MIN_TEXT - 2 || box.x + box.w < edge) return;
     pen.font = `600 11px ${theme.font}`;
     const text = this.fit(firstThatFits(shorterNames(name), NAME_ROOM), "", NAME_ROOM);
     const width = pen.measureText(text).width;
     const y = top + Math.min(7, height / 2);
     pen.fillStyle = theme.background;
-    const left = Math.max(pane * plane.paneWidth() + 2, box.x - width - 7);
+    const left = Math.max(edge + 2, box.x - width - 7);
     pen.fillRect(left, y - 6, width + 4, 12);
     pen.textAlign = "left";
     pen.textBaseline = "middle";

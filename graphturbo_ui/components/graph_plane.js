@@ -57,7 +57,7 @@ export class GraphPlane {
     return this.runs.length > 1 && this.runs.every(isAllOpen);
   }
 
-  /** At first the whole graph is in sight; of one too large for that, its beginning. */
+  /** At first the whole graph is in sight; of one too long for that, and not too wide, its beginning. */
   begin() {
     this.reset();
     const isWide = this.runs.some((run) => this.fittingColumn(run) < MIN_COLUMN); // its beginning would be almost blank
@@ -164,7 +164,7 @@ export class GraphPlane {
   }
 
   zoom(factor, y) {
-    const next = clamp(this.pitch / factor, Math.min(this.fitting, MAX_PITCH), MAX_PITCH);
+    const next = clamp(this.pitch / factor, this.wholePitch, MAX_PITCH);
     const at = y === null ? (this.height - HEAD) / 2 : Math.max(0, y - HEAD);
     const top = this.top + at / this.pitch - at / next;
     this.scale(next);
@@ -219,7 +219,7 @@ export class GraphPlane {
     const last = ranks.reduce((most, rank) => Math.max(most, rank), 0);
     const span = last - first + 1;
     if (this.pitch < LEAST_SHOWN_PITCH + 2 || span > this.rows) {
-      this.pitch = clamp((this.height - HEAD) / (span + 4), this.fitting, MAX_FIRST_PITCH);
+      this.scale(clamp((this.height - HEAD) / (span + 4), this.wholePitch, MAX_FIRST_PITCH));
     }
     if (first < this.top || last + 1 > this.top + this.rows) this.moveTo((first + last + 1 - this.rows) / 2);
     found.forEach((ops, pane) => ops.length && this.revealSideways(pane, ops[0]));

@@ -20,8 +20,8 @@ export class GraphSearch {
     this.counts = [];
     this.hits = [];
     this.at = -1;
-    this.first = [];
-    this.wanted = null;
+    this.firstOps = [];
+    this.pattern = null;
     this.fault = "";
   }
 
@@ -34,33 +34,33 @@ export class GraphSearch {
     this.text = text;
     if (!text) return;
     try {
-      this.wanted = new RegExp(text, "i");
+      this.pattern = new RegExp(text, "i");
     } catch (error) {
       this.fault = `not a regular expression: ${String(error.message).split(": ").pop()}`;
       return;
     }
     this.flags = runs.map((run) => (
-      Uint8Array.from(run.ops, (name, op) => Number([name, run.op_types[op], run.op_attributes[op]].some((own) => this.isWanted(own))))
+      Uint8Array.from(run.ops, (name, op) => Number([name, run.op_types[op], run.op_attributes[op]].some((own) => this.matches(own))))
     ));
     const ranks = new Map();
-    this.first = runs.map(() => new Map());
+    this.firstOps = runs.map(() => new Map());
     runs.forEach((run, pane) => run.ops.forEach((_, op) => {
       const origin = run.op_origin[op];
       if (!this.flags[pane][op]) return;
       ranks.set(origin, run.rank[op]);
-      if (!this.first[pane].has(origin)) this.first[pane].set(origin, op);
+      if (!this.firstOps[pane].has(origin)) this.firstOps[pane].set(origin, op);
     }));
     this.hits = [...ranks.keys()].sort((a, b) => ranks.get(a) - ranks.get(b) || a - b);
     this.counts = runs.map((run, pane) => run.members.map((ops) => ops.reduce((n, op) => n + this.flags[pane][op], 0)));
   }
 
-  isWanted(text) {
-    return this.wanted.test(text);
+  matches(text) {
+    return this.pattern.test(text);
   }
 
   /** A found op of a pane that is, or is a part of, the model's op of this place; -1 for none. */
   opOf(pane, origin) {
-    return this.first[pane].get(origin) ?? -1;
+    return this.firstOps[pane].get(origin) ?? -1;
   }
 
   /** The place among the hits of the next one, or the one before; -1 where nothing is found. */
@@ -77,11 +77,11 @@ export class GraphSearch {
   }
 
   /** What was found, in two or three words. */
-  shortly() {
+  inBrief() {
     if (this.fault) return "not an expression";
     if (!this.isOn) return "";
     const count = this.hits.length.toLocaleString("en-US");
-    return this.at < 0 ? `${count} found` : `hit ${this.at + 1} of ${count}`;
+    return this.at < 0 ? `${count} found` : `hit ${(this.at + 1).toLocaleString("en-US")} of ${count}`;
   }
 
   /** What was found, in words. */
@@ -89,7 +89,7 @@ export class GraphSearch {
     if (this.fault) return this.fault;
     if (!this.isOn) return "";
     const count = this.hits.length;
-    if (this.at >= 0) return `hit ${this.at + 1} of ${count}`;
+    if (this.at >= 0) return this.inBrief();
     if (!count) return "no op has this in its name, type or attributes";
     return `${count} op${count === 1 ? "" : "s"} found: Enter goes to the first`;
   }

@@ -19,6 +19,8 @@ from graphturbo_ui.figures.instructions import gantt_summary
 from graphturbo_ui.figures.tables import BOTH
 from graphturbo_ui.text import safe_text
 
+MAX_ATTRIBUTES = 1000
+"""Characters of an op's attributes that are searched."""
 MAX_SAID = 300
 """Characters of a sentence on the first screen."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -30,7 +32,12 @@ OPENED_VIEWS = ("Every core", "Plan edits")
 def graph_bytes(*reports: Report, names: str = BOTH) -> bytes:
     """The graph with the sub-graphs of every run."""
     label = graph_summary(*reports, names=names)
-    return graph_buffer(*reports, show=safe_text, extra=_extra(label, names, reports))
+    extra = _extra(label, names, reports)
+    return graph_buffer(*reports, show=safe_text, show_long=_long, extra=extra)
+
+
+def _long(text: str) -> str:
+    return safe_text(text, max_length=MAX_ATTRIBUTES)
 
 
 def address_bytes(*reports: Report, names: str = BOTH) -> bytes:

@@ -80,7 +80,7 @@ def _rendered(
         digests=_digests(reports[0]),
         themes={name: _theme(name) for name in ("light", "dark")},
         on_dark=dict(LIT),
-        canvas_css=sources.style("canvas.css", "gantt.css"),
+        canvas_css=sources.style("canvas.css", "gantt.css", "graph.css"),
         css=(FOLDER / "document.css").read_text(encoding="utf-8"),
         script=(FOLDER / "document.js").read_text(encoding="utf-8"),
         plotly=packed_plotly(),

@@ -83,7 +83,8 @@ def begin() -> None:
             st.session_state[f"plan_{key}"] = st.query_params[f"plan_{key}"]
         st.session_state[f"set_{key}"] = options_of(st.query_params.get_all(f"set_{key}"))
     for key, box in (("model", "model"), ("chip", "chip"), ("models", "model")):
-        for label in filter(UPLOAD.fullmatch, st.query_params.get_all(key)[: what_if.MOST_MODELS]):
+        labels = dict.fromkeys(filter(UPLOAD.fullmatch, st.query_params.get_all(key)))
+        for label in [*labels][: what_if.MOST_MODELS]:
             list_upload(box, label)
 
 

@@ -93,8 +93,8 @@ def query() -> list[tuple[str, str]]:
 def models(known: Container[str]) -> tuple[str, ...]:
     """Labels of the further models: at first those of the link, then those that were chosen last.
 
-    At most `MOST_MODELS`, each once, and none that is not `known`. Back and Forward have those of
-    the address that they open.
+    At most `MOST_MODELS`, each once; of a link, those that are `known`. Back and Forward have those
+    of the address that they open.
     """
     if _MODELS not in st.session_state or _is_back_or_forward():
         _keep_models([label for label in st.query_params.get_all(MODELS) if label in known])

@@ -39,10 +39,10 @@ def groupings(runs: Runs) -> None:
     """The graph with A's sub-graphs left and B's right, and what the selected one is."""
     summary = of_runs(graph_summary, runs)
     st.subheader("Graph", help=f"{summary}\n\n{HINT}\n\n{define('sub-graph')}")
-    canvas, told = st.columns(COLUMNS)
+    canvas, beside = st.columns(COLUMNS)
     with canvas:
         GRAPH.draw(view("graph", graph_bytes, runs))
-    with told:
+    with beside:
         _facts(runs, state.selection())
     with st.container():  # its own place, however much is in it
         _drawing(runs, state.selection())
@@ -50,16 +50,14 @@ def groupings(runs: Runs) -> None:
 
 
 def _facts(runs: Runs, selected: Selection | None) -> None:
-    """What is known of the selected sub-graph, op or layer, as a list."""
-    if selected is None:
+    """What is known of the selected sub-graph, op or layer; without one, what can be selected."""
+    reports = {name: run.report for name, run in runs.items()}
+    title, known = facts(selected, reports) if selected is not None else ("", {})
+    if not title:
         st.caption(UNSELECTED)
         return
-    title, told_of_it = facts(selected, {name: run.report for name, run in runs.items()})
-    if not title:
-        return
     lines = [
-        f"- {label}: {safe_text(text, Sink.MARKDOWN, MAX_FACT)}"
-        for label, text in told_of_it.items()
+        f"- {label}: {safe_text(text, Sink.MARKDOWN, MAX_FACT)}" for label, text in known.items()
     ]
     st.markdown("\n".join([f"**{safe_text(title, Sink.MARKDOWN)}**", "", *lines]))
 

@@ -13,17 +13,23 @@ from graphturbo_core.report.rows.layout import stacked
 
 
 def graph_buffer(
-    *reports: Report, show: Show = str, extra: Mapping[str, object] | None = None
+    *reports: Report,
+    show: Show = str,
+    show_long: Show = str,
+    extra: Mapping[str, object] | None = None,
 ) -> bytes:
     """The op graph of one or two runs with each run's own sub-graphs.
 
     Vertical places are topological ranks, equal in every run of one model. Where one run decomposes
     an op, the others leave the same height. Horizontal places are the run's own (`x_coarse`, in
-    columns), so that opening a sub-graph moves nothing.
+    columns), so that opening a sub-graph moves nothing. `show_long`: for attributes, which are
+    longer than names.
     """
     runs, arrays = [], {}
     for number, (report, ranks) in enumerate(zip(reports, _ranks(reports), strict=True)):
         header, own = _graph_run(report, ranks, show)
+        nodes = report.tables["graph_nodes"]
+        header["op_attributes"] = [show_long(row["attributes"]) for row in nodes]
         runs.append(header)
         arrays.update({f"{number}.{name}": array for name, array in own.items()})
     return pack({"runs": runs, **(extra or {})}, arrays)
@@ -50,7 +56,6 @@ def _graph_run(
         "ops": [show(row["op"]) for row in nodes],
         "op_types": [show(row["op_type"]) for row in nodes],
         "op_shapes": [show(shapes_text(row["output_shapes"])) for row in nodes],
-        "op_attributes": [show(row["attributes"]) for row in nodes],
         "layers": [show(row["name"]) for row in report.tables["layers"]],
         "tensors": [show(row["tensor"]) for row in inner],
         "shapes": [show(row["shape"]) for row in inner],

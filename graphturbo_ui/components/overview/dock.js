@@ -1,6 +1,7 @@
 // The inspector is always in sight: where its place is not, it lies at the foot of the window, in one line.
 
 const BAR = 56; // pixels of the page's bar, which covers what is scrolled below it
+const THRESHOLDS = Array.from({ length: 33 }, (_, part) => part / 32); // every two pixels of the place
 const SLACK = 4; // pixels of the place that may be out of sight
 
 /**
@@ -27,7 +28,7 @@ export function dockInspector(place, inspector, changed) {
     const { boundingClientRect: box } = entries.at(-1);
     const isBelow = box.bottom > globalThis.innerHeight + SLACK;
     put(box.height > 0 && (isBelow || box.top < bar - SLACK));
-  }, { rootMargin: `-${bar}px 0px 0px 0px`, threshold: [0, 0.5, 1] });
+  }, { rootMargin: `-${bar}px 0px 0px 0px`, threshold: THRESHOLDS });
   watch.observe(place);
   new ResizeObserver(() => {
     if (inspector.classList.contains("docked")) put(true);

@@ -246,7 +246,7 @@ function placeNotes(scene, { race, caption, words }) {
 
 /**
  * What binds a run and what helps, in ever less room: all of it; the same in fewer words; with the last of
- * the changes alone, which helps where one does; that change; and what binds the run.
+ * the changes alone, which helps where one does; the changes; the last of them; and what binds the run.
  */
 export function shorterHelps(helps) {
   const [binding, ...rest] = helps.split(/: |, but /); // "B is matrix-bound", "25 % more matrix columns make B 1.1× as fast"

@@ -224,14 +224,18 @@ def test_every_place_is_reached_by_keys(shown: CanvasPage):
         assert shown.selected == selected, key
     assert shown.scene["panes"][1]["opened"] == [1], "N opens what it steps through"
     shown.press("/")
-    assert shown.page.get_by_role("searchbox").evaluate("e => e.matches(':focus')")
+    assert shown.page.get_by_label("find ops").evaluate("e => e.matches(':focus')")
     shown.page.keyboard.press("Escape")
     assert shown.canvas.evaluate("e => e.matches(':focus')")
     style = shown.canvas.evaluate("e => getComputedStyle(e).outlineStyle")
     assert style == "solid"
     shown.page.get_by_role("button", name="keys").click()
+    tip = shown.page.locator(".tip")
     for key in ("[ and ]", "Enter", "N and P", "X", "F", "/", "Esc"):
         assert key in shown.said
+        assert key in tip.inner_text()
+    shown.page.get_by_role("button", name="keys").click()
+    assert not tip.is_visible()
 
 
 def test_the_strip_shows_the_whole_graph_and_is_clicked_and_dragged(shown: CanvasPage):

@@ -32,7 +32,7 @@ def kernels_of(report: Report) -> Report:
 
 def test_a_hit_is_counted_marked_opened_and_gone_to(shown: CanvasPage):
     show(shown)
-    box = shown.page.get_by_role("searchbox")
+    box = shown.page.get_by_label("find ops")
     box.fill("^conv$")
     scene = shown.scene
     assert (scene["search"]["hits"], scene["search"]["at"]) == (8, -1)
@@ -62,7 +62,7 @@ def test_a_hit_is_counted_marked_opened_and_gone_to(shown: CanvasPage):
 
 def test_all_hits_are_listed_under_the_box_and_a_click_goes_to_one(shown: CanvasPage):
     show(shown, *shapes_of_kernels())
-    box, listed = shown.page.get_by_role("searchbox"), shown.page.locator(".found")
+    box, listed = shown.page.get_by_label("find ops"), shown.page.locator(".found")
     assert not listed.is_visible()
     box.fill("^relu$")
     assert listed.locator("div").all_inner_texts() == [f"Relu op{3 * n + 1}" for n in range(8)]
@@ -73,6 +73,11 @@ def test_all_hits_are_listed_under_the_box_and_a_click_goes_to_one(shown: Canvas
     assert not listed.is_visible(), "it may cover the hit"
     box.press("Enter")
     assert listed.locator(".current").text_content() == "Relu op16"
+    box.press("ArrowDown")
+    assert listed.is_visible()
+    assert box.get_attribute("aria-expanded") == "true"
+    box.press("Enter")
+    assert not listed.is_visible()
     box.press("End")
     box.press_sequentially("|conv")
     assert listed.is_visible()
@@ -82,17 +87,17 @@ def test_all_hits_are_listed_under_the_box_and_a_click_goes_to_one(shown: Canvas
 
 def test_attributes_are_searched_and_shown_where_they_match(shown: CanvasPage):
     show(shown, *shapes_of_kernels())
-    shown.page.get_by_role("searchbox").fill("shape 5")
+    shown.page.get_by_label("find ops").fill("shape 5")
     assert shown.scene["search"]["hits"] == 2
     rows = shown.page.locator(".found div").all_inner_texts()
     assert rows == ["Relu op4\nkernel_shape 5, 5", "Add op5\nkernel_shape 5, 5"]
-    shown.page.get_by_role("searchbox").fill("")
+    shown.page.get_by_label("find ops").fill("")
     assert not shown.page.locator(".found").is_visible()
 
 
 def test_of_very_many_hits_the_first_are_listed_and_the_rest_counted(shown: CanvasPage):
     show(shown, synthetic_report(layers=400))
-    shown.page.get_by_role("searchbox").fill("op")
+    shown.page.get_by_label("find ops").fill("op")
     listed = shown.page.locator(".found")
     assert listed.locator("div").count() == 200
     assert listed.locator("> small").inner_text() == "1,000 more"
@@ -103,17 +108,17 @@ def test_of_very_many_hits_the_first_are_listed_and_the_rest_counted(shown: Canv
 
 def test_a_hit_out_of_sight_is_scrolled_to(shown: CanvasPage):
     show(shown, synthetic_report(layers=200))
-    shown.page.get_by_role("searchbox").fill("op555$")
-    shown.page.get_by_role("searchbox").press("Enter")
+    shown.page.get_by_label("find ops").fill("op555$")
+    shown.page.get_by_label("find ops").press("Enter")
     scene = shown.scene
     assert op_of(scene, 0, 555)["isMarked"] or scene["panes"][0]["marks"][185] == "part"
     assert scene["view"]["top"] < 555 < scene["view"]["top"] + scene["view"]["rows"]
-    assert shown.page.get_by_role("searchbox").evaluate("e => e.matches(':focus')")
+    assert shown.page.get_by_label("find ops").evaluate("e => e.matches(':focus')")
 
 
 def test_what_is_no_expression_and_what_is_not_found_is_said(shown: CanvasPage):
     show(shown)
-    box = shown.page.get_by_role("searchbox")
+    box = shown.page.get_by_label("find ops")
     box.fill("conv(")
     assert shown.said.startswith("not a regular expression: Unterminated group")
     box.fill("gelu")
@@ -210,7 +215,7 @@ def test_what_one_run_takes_apart_is_marked_searched_and_crossed_by_the_model_s_
     shown: CanvasPage,
 ):
     show(shown, *apart())
-    box = shown.page.get_by_role("searchbox")
+    box = shown.page.get_by_label("find ops")
     box.fill("layernorm")
     assert shown.said.startswith("1 op found"), "A's ten parts and B's op are one of the model"
     box.press("Enter")

@@ -37,5 +37,7 @@ def test_an_edge_brings_its_tensor_shape_and_bytes_and_an_op_its_shape_and_layer
     # 2 x 64 x 56 x 56 elements of 2 bytes
     assert list(arrays["0.edge_bytes"]) == [802_816.0, 802_816.0]
     assert run["op_shapes"] == ["2X64X56X56"] * 3
-    assert run["op_attributes"] == ["KERNEL_SHAPE 3, 3"] * 3
+    assert run["op_attributes"] == ["kernel_shape 3, 3"] * 3
+    long = graph_buffer(synthetic_report(layers=1), show_long=str.upper)
+    assert unpack(long)[0]["runs"][0]["op_attributes"] == ["KERNEL_SHAPE 3, 3"] * 3
     assert run["layers"] == ["LAYER0"]

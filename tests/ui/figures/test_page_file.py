@@ -51,6 +51,12 @@ def test_the_same_reports_give_the_same_bytes() -> None:
     )
 
 
+def test_the_list_of_hits_lies_over_the_graph() -> None:
+    text = page_html(*fine_and_coarse(), origin=ORIGIN)
+    assert 'class="found"' in text
+    assert re.search(r"\.found \{\s*position: absolute", text)
+
+
 def test_the_first_screen_names_the_change_that_helps() -> None:
     helps = "B is DRAM-bound: 25 % more DRAM bandwidth makes B 1.18x as fast"
     text = page_html(*fine_and_coarse(), origin=ORIGIN, helps=helps)

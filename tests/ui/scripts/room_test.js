@@ -98,7 +98,7 @@ export default function () {
       equal([axesText([], 1, "image"), axesText(["rows"], 1, "image")], ["1 image", "rows"]);
       equal([axesText(["images", "rows"], 4, "image"), axesText(["images", "rows", "channels"], 4, "image")], ["images or rows", "several axes"]);
     },
-    "what helps a run is said in less room without what binds it, then by the change that helps": () => {
+    "what helps a run is said in fewer words, then by the change that helps, then without what binds it": () => {
       const [bound, gain] = ["B is DRAM-bound", "25 % more DRAM bandwidth makes B 1.2× as fast"];
       const brief = gain.replace(/make(s?) B (.*×) as fast/, "give$1 $2");
       holds(brief !== gain, brief);
