@@ -120,11 +120,11 @@ def group_facts(report: Report, group: int) -> Mapping[str, str]:
         "ops": f"{row['ops']} of {counted(row['layers'], 'layer')}: {_op_types(report, group)}",
         "split (Algorithm 1)": _quadruple(row),
         "pieces": f"{row['pieces']}, run as {counted(len(kernels), 'kernel')} in this round",
-        "time of these kernels": _times(report, kernels),
+        "time of its kernels": _times(report, kernels),
         "live activations at their peak": format_bytes(row["peak_bytes"]),
         "output": row["outputs"] or "none",
         "binding of its output": row["binding"] or "none",
-        "its output waits in": row["scope"] or "none",
+        "its output is kept in": row["scope"] or "none",
         "why merged": row["why"] or "not merged",
         "why not further": row["why_not"] or "nothing left to merge",
     }
@@ -137,7 +137,7 @@ def _times(report: Report, kernels: Sequence[KernelRow]) -> str:
     took = sum(row["end_cycle"] - row["start_cycle"] for row in kernels)
     scale = seconds_per_cycle(report)
     least = format_seconds(sum(row["least_cycles"] for row in kernels) * scale)
-    return f"{format_seconds(took * scale)}; no order of their instructions takes less than {least}"
+    return f"{format_seconds(took * scale)}; at least {least} in any order of their instructions"
 
 
 def _quadruple(row: GroupRow) -> str:

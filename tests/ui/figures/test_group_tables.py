@@ -28,11 +28,11 @@ def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
         "ops": "6 of 2 layers: 2 Conv, 2 Relu, 2 Add",
         "split (Algorithm 1)": "8 pieces along axis 0, carried by 6 of 6 ops",
         "pieces": "8, run as 0 kernels in this round",
-        "time of these kernels": "none",
+        "time of its kernels": "none",
         "live activations at their peak": "3 MiB",
         "output": "t12",
         "binding of its output": "axis 0 in 2: 2 cores",
-        "its output waits in": "GB",
+        "its output is kept in": "GB",
         "why merged": "rule 2: straight",
         "why not further": "the next one wants 4 pieces",
     }
@@ -46,8 +46,8 @@ def test_the_time_of_a_sub_graphs_kernels():
     )
     report = replace(COARSE, tables={**COARSE.tables, "kernels": kernels})
     _, given = facts(Selection("B", "group", 1), {"A": FINE, "B": report})
-    assert given["time of these kernels"] == (
-        "800 ns; no order of their instructions takes less than 690 ns"
+    assert given["time of its kernels"] == (
+        "800 ns; at least 690 ns in any order of their instructions"
     )
     assert given["pieces"] == "8, run as 2 kernels in this round"
 
