@@ -325,36 +325,6 @@ def test_the_plan_can_be_edited_before_anything_is_chosen(screen: Overview) -> N
     screen.visit.rest()  # Streamlit may lose the next click while a script runs
 
 
-def test_p_presents_and_leads_back_and_arrows_step(screen: Overview) -> None:
-    page = screen.page
-    screen.visit.rest()  # a key that comes while the script runs may be lost
-    page.keyboard.press("p")
-    screen.wait("root.dataset.mode === 'present'")
-    screen.visit.rest()
-    page.keyboard.press("ArrowRight")
-    assert screen.run("return view.state.time") > 0
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
-    assert screen.smallest >= 18
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
-    screen.visit.rest()
-    assert "present=1" in page.url
-    assert screen.run("return root.dataset.mode") == "present"
-    page.keyboard.press("p")
-    screen.wait("root.dataset.mode === 'work'")
-    expect(page.locator(".st-key-top_bar")).to_be_visible()
-    screen.visit.rest()
-    page.get_by_role("button", name="Present", exact=True).click()
-    screen.wait("root.dataset.mode === 'present'")
-    screen.visit.rest()
-    page.keyboard.press("ArrowDown")
-    assert screen.run("return view.state.layer") is not None
-    page.keyboard.press("Escape")
-    screen.wait("root.dataset.mode === 'work'")
-    screen.visit.rest()
-
-
 @pytest.mark.parametrize("selected", ["b-group-99", "b-layer-999"])
 def test_a_link_to_what_these_runs_do_not_have_chooses_nothing(
     visit: AppPage, selected: str
