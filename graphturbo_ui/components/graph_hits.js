@@ -24,7 +24,6 @@ export class HitList {
   constructor(place, box, chosen) {
     this.place = place;
     this.box = box;
-    this.at = -1;
     place.onpointerdown = (event) => event.preventDefault(); // the box keeps the focus
     place.onclick = ({ target }) => {
       const row = target.closest("[data-at]");
@@ -53,7 +52,6 @@ export class HitList {
 
   /** The search goes to the hit `at`, which the list may cover. */
   close(at) {
-    this.at = at;
     this.show(false);
     for (const row of this.place.querySelectorAll("[data-at]")) {
       const isCurrent = Number(row.dataset.at) === at;

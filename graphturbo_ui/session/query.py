@@ -92,6 +92,19 @@ def is_upload(label: str) -> bool:
     return UPLOAD.fullmatch(label) is not None
 
 
+def version_notes(made_by: str, own: str) -> list[str]:
+    """That a link is of another version; nothing of the same one."""
+    if made_by == own:
+        return []
+    other = safe_text(made_by, max_length=20)
+    return [f"The link is of version {other}, this is {own}: figures may differ."]
+
+
+def uploads_in(values: Sequence[str]) -> Sequence[str]:
+    """The uploads that a query name has, each once: as many as a box may hold."""
+    return list(dict.fromkeys(filter(is_upload, values)))[: what_if.MOST_MODELS]
+
+
 def dimension_key(symbol: str) -> str:
     """The query name of a symbolic dimension's size."""
     return f"dim_{re.sub(r'[^A-Za-z0-9_.-]', '_', symbol)[:60]}"

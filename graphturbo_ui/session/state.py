@@ -30,6 +30,8 @@ from graphturbo_ui.session.query import (
     is_upload,
     options_of,
     query_fields,
+    uploads_in,
+    version_notes,
 )
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.store import Upload, upload_store
@@ -72,10 +74,7 @@ def begin() -> None:
         if fault:
             del st.query_params[entry.key]
             notes.append(_instead(fault, entry.default))
-    made_by = query.get("version", __version__)
-    if made_by != __version__:
-        other = safe_text(made_by, max_length=20)
-        notes.append(f"The link is of version {other}, this is {__version__}: figures may differ.")
+    notes += version_notes(query.get("version", __version__), __version__)
     st.session_state["notes"] = tuple(notes)
     mark(Selection.read(query.get("selected")), _read_windows(query.get("window", "")))
     for key in RUN_KEYS:
@@ -83,8 +82,7 @@ def begin() -> None:
             st.session_state[f"plan_{key}"] = st.query_params[f"plan_{key}"]
         st.session_state[f"set_{key}"] = options_of(st.query_params.get_all(f"set_{key}"))
     for key, box in (("model", "model"), ("chip", "chip"), ("models", "model")):
-        labels = dict.fromkeys(filter(UPLOAD.fullmatch, st.query_params.get_all(key)))
-        for label in [*labels][: what_if.MOST_MODELS]:
+        for label in uploads_in(st.query_params.get_all(key)):
             list_upload(box, label)
 
 

@@ -50,7 +50,7 @@ def test_a_refused_run_leaves_the_pictures_of_the_other_in_sight(visit: AppPage)
     for width, height in ((1440, 900), (1280, 720)):
         screen.size(width, height)
         assert visit.page.locator(".st-key-refusal_b").bounding_box()["height"] < 60
-        # As tall as the window below the row, once it is drawn anew for this size.
+        # As tall as the window below the row, once it is drawn for this size.
         screen.wait("Math.abs(root.getBoundingClientRect().bottom - arg) <= 2", height)
         foot = screen.run("return root.querySelector('.stage').getBoundingClientRect().bottom")
         assert 0 < foot <= height
