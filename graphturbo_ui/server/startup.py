@@ -6,6 +6,8 @@ import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pandas  # noqa: F401 - Streamlit imports it at the first component of the first visitor
+import plotly.graph_objs.layout  # noqa: F401
 from streamlit import App
 
 from graphturbo_ui.jobs import shared_desk
