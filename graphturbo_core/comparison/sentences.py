@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from graphturbo_core.comparison.compared_run import ComparedRun, RunChoices
 from graphturbo_core.comparison.equal_batches import EqualRatio, are_like, equal_ratio
@@ -14,6 +15,7 @@ from graphturbo_core.units import format_bytes, format_count, format_percent, fo
 from graphturbo_core.units import format_si as _si
 
 DEFAULT, NO_PLAN, NONE = "its defaults", "no plan file", "none"
+OTHER_FILE = "another file of that name"
 CAUSE_WORDS: Mapping[str, str] = {
     "input": "the model's input",
     "output": "the model's output",
@@ -43,36 +45,54 @@ class ChoiceChange:
 
 def choice_changes(a: ComparedRun, b: ComparedRun) -> tuple[ChoiceChange, ...]:
     """The choices in which two runs differ, in the order of the top bar."""
-    rows = zip(_choices(a), _choices(b), strict=True)
-    found = [ChoiceChange(name, first, second) for (name, first), (_, second) in rows]
-    return tuple(row for row in found if row.a != row.b)
+    pairs = zip(_choices(a), _choices(b), strict=True)
+    rows = [(first, _said_beside(first, second)) for first, second in pairs]
+    return tuple(
+        ChoiceChange(first.name, first.said, second)
+        for first, second in rows
+        if first.said != second
+    )
 
 
-def _choices(run: ComparedRun) -> list[tuple[str, str]]:
+class _Choice(NamedTuple):
+    """What was chosen, as a text.
+
+    `file`: the digest or text of a file, where there is one; `other`: another one beside it.
+    """
+
+    name: str
+    said: str
+    file: str = ""
+    other: str = OTHER_FILE
+
+
+def _said_beside(a: _Choice, b: _Choice) -> str:
+    """B's choice, beside A's: two files may be called one name."""
+    is_other = a.said == b.said and a.file and b.file and a.file != b.file
+    return b.other if is_other else b.said
+
+
+def _choices(run: ComparedRun) -> list[_Choice]:
     figures, choices = run.figures, run.choices
+    plan = choices.plan if choices else ""
+    passes = choices.skip_passes if choices else ()
     return [
-        ("Model", _named(figures.model, choices.model_sha256 if choices else "")),
-        ("Sizes", _sizes(choices)),
-        ("Chip", _chip(figures, choices)),
-        ("Batch", format_count(figures.batch)),
-        ("Number format", figures.dtype),
-        ("Strategy", figures.strategy),
-        ("Samples per cluster at once", format_count(figures.cluster_batch)),
-        ("Options", _texts(choices.options if choices else {}) or DEFAULT),
-        ("Clean-up passes left out", ", ".join(choices.skip_passes if choices else ()) or NONE),
-        ("Plan", f"a plan file of {len(choices.plan):,} characters" if _has_plan(run) else NO_PLAN)
-        if choices
-        else ("Plan", NO_PLAN),
-        ("Version of the library", figures.version),
+        _Choice("Model", figures.model, choices.model_sha256 if choices else ""),
+        _Choice("Sizes", _sizes(choices)),
+        _Choice("Chip", _chip(figures, choices), choices.profile_text if choices else ""),
+        _Choice("Batch", format_count(figures.batch)),
+        _Choice("Number format", figures.dtype),
+        _Choice("Strategy", figures.strategy),
+        _Choice("Samples per cluster at once", format_count(figures.cluster_batch)),
+        _Choice("Options", _texts(choices.options if choices else {}) or DEFAULT),
+        _Choice("Clean-up passes left out", ", ".join(passes) or NONE),
+        _Choice("Plan", _plan(plan), plan, "another one of that length"),
+        _Choice("Version of the library", figures.version),
     ]
 
 
-def _has_plan(run: ComparedRun) -> bool:
-    return bool(run.choices and run.choices.plan)
-
-
-def _named(name: str, digest: str) -> str:
-    return f"{name} ({digest[:8]})" if digest else name
+def _plan(text: str) -> str:
+    return f"a plan file of {len(text):,} characters" if text else NO_PLAN
 
 
 def _sizes(choices: RunChoices | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,9 +9,6 @@ from graphturbo_core.comparison.compared_run import ComparedRun
 from graphturbo_core.errors import OptionError
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.registry import parse_strategy
-
-DIGITS = 8
-"""Of a digest that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +65,20 @@ def model_count(runs: Sequence[ComparedRun]) -> int:
 
 def differing_setting(runs: Sequence[ComparedRun]) -> list[str]:
     """What each run has that others do not share, strategy apart; empty texts where all do."""
-    files = {(run.figures.model, run.choices.model_sha256) for run in runs if run.choices}
+    chosen = [run.choices for run in runs]
+    models = [each.model_sha256 if each else "" for each in chosen]
+    files = {
+        (run.figures.model, digest) for run, digest in zip(runs, models, strict=True) if digest
+    }
     is_one_name = len({name for name, _ in files}) < len(files)
+    numbers = zip(
+        _numbered("model file", models) if is_one_name else [""] * len(runs),
+        _numbered("profile", [each.profile_text if each else "" for each in chosen]),
+        _numbered("plan", [each.plan if each else "" for each in chosen]),
+        strict=True,
+    )
     parts = [
-        (*_parts(setting_of(run)), _model_file(run) if is_one_name else "", *_own(run))
-        for run in runs
+        (*_parts(setting_of(run)), *own, *_own(run)) for run, own in zip(runs, numbers, strict=True)
     ]
     columns = list(zip(*parts, strict=True))
     shown = [index for index, column in enumerate(columns) if len(set(column)) > 1]
@@ -91,32 +96,28 @@ def _parts(setting: RunSetting) -> tuple[str, ...]:
     return (setting.model, sizes, setting.chip, f"batch {setting.batch:,}", setting.dtype)
 
 
-def _model_file(run: ComparedRun) -> str:
-    return f"model {run.choices.model_sha256[:DIGITS]}" if run.choices else ""
+def _numbered(what: str, files: Sequence[str]) -> list[str]:
+    """`profile 2` of each run, by its files' first places; empty where a run has none."""
+    places = {file: place for place, file in enumerate(dict.fromkeys(filter(None, files)), start=1)}
+    return [f"{what} {places[file]}" if file else "" for file in files]
 
 
 def _own(run: ComparedRun) -> tuple[str, ...]:
-    """Digests of profile and plan, options, passes left out, length; empty: none."""
+    """Options, passes left out, and length; empty: none."""
     choices = run.choices
     if choices is None:
         kept = {name: option.default for name, option in strategy_options().items()}
         own = {n: v for n, v in run.figures.options.items() if v != kept.get(n, v)}
-        return ("", _pairs(own), "", "", "")
+        return (_pairs(own), "", "")
     return (
-        _digest("profile", choices.profile_text),
         _pairs(choices.options),
         f"without {', '.join(choices.skip_passes)}" if choices.skip_passes else "",
         f"up to {most:,} instructions" if (most := choices.max_instructions) is not None else "",
-        _digest("plan", choices.plan),
     )
 
 
 def _pairs(options: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
-
-
-def _digest(what: str, text: str) -> str:
-    return f"{what} {hashlib.sha256(text.encode()).hexdigest()[:DIGITS]}" if text else ""
 
 
 def fastest(runs: Sequence[ComparedRun]) -> ComparedRun:

@@ -7,11 +7,13 @@ from typing import Literal
 
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.contract import split_axes
+from graphturbo_core.report.overview.axis_names import AxisNames
 from graphturbo_core.report.overview.group_names import names_of_groups
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.graph_rows import shapes_text
 from graphturbo_core.report.rows.group_rows import GroupRow
 from graphturbo_core.report.rows.run_rows import KernelRow
+from graphturbo_core.report.sample_noun import sample_noun
 from graphturbo_core.units import counted, format_bytes, format_seconds
 from graphturbo_ui.figures.tables import BOTH, Table
 from graphturbo_ui.session.selection import Selection, selected_in
@@ -115,18 +117,20 @@ def _names(reports: Mapping[str, Report]) -> dict[str, list[str]]:
 def group_facts(report: Report, group: int) -> Mapping[str, str]:
     """What a click on a sub-graph tells: size, split, binding, and why it is as it is."""
     row = report.tables["groups"][group]
+    names = AxisNames(report, sample_noun(report))
+    axes = names.along(row, group) or names.in_words(row["along"], group)
     kernels = [k for k in report.tables["kernels"] if k["group"] == row["name"]]
     return {
         "ops": f"{row['ops']} of {counted(row['layers'], 'layer')}: {_op_types(report, group)}",
-        "split (Algorithm 1)": _quadruple(row),
+        "split (Algorithm 1)": _quadruple(row, axes),
         "pieces": f"{row['pieces']}, run as {counted(len(kernels), 'kernel')} in this round",
         "time of its kernels": _times(report, kernels),
         "live activations at their peak": format_bytes(row["peak_bytes"]),
         "output": row["outputs"] or "none",
-        "binding of its output": row["binding"] or "none",
+        "binding of its output": names.in_words(row["binding"], group) or "none",
         "its output is kept in": row["scope"] or "none",
-        "why merged": row["why"] or "not merged",
-        "why not further": row["why_not"] or "nothing left to merge",
+        "why merged (the plan's record)": row["why"] or "not merged",
+        "why not further (the plan's record)": row["why_not"] or "nothing left to merge",
     }
 
 
@@ -140,12 +144,12 @@ def _times(report: Report, kernels: Sequence[KernelRow]) -> str:
     return f"{format_seconds(took * scale)}; at least {least} in any order of their instructions"
 
 
-def _quadruple(row: GroupRow) -> str:
+def _quadruple(row: GroupRow, axes: str) -> str:
     """(split, ops covered, pieces, axis) as Algorithm 1 records them, in words."""
     if row["split_axis"] < 0:
         return "none: it runs whole"
     return (
-        f"{counted(row['pieces'], 'piece')} along {row['along']}, carried by "
+        f"{counted(row['pieces'], 'piece')} along {axes}, carried by "
         f"{row['covered_ops']} of {row['ops']} ops"
     )
 

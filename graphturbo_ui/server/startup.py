@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 
-import pandas  # noqa: F401 - Streamlit imports it at the first component of the first visitor
-import plotly.graph_objs.layout  # noqa: F401
 from streamlit import App
 
 from graphturbo_ui.jobs import shared_desk
@@ -34,6 +33,9 @@ __all__ = [
     "what_if",
 ]
 
+FIRST_USED = ("pandas", "plotly.graph_objs.bar", "plotly.graph_objs.layout")
+"""What Streamlit and Plotly would import while the first visitor waits."""
+
 
 @asynccontextmanager
 async def warmed(app: App) -> AsyncIterator[None]:
@@ -42,6 +44,8 @@ async def warmed(app: App) -> AsyncIterator[None]:
     Streamlit looks for garbage after each run of a script, which keeps the page from what is new;
     it need not look through what has been imported.
     """
+    for name in FIRST_USED:
+        import_module(name)
     gc.freeze()
     shared_desk()
     yield

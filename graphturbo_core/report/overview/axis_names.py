@@ -38,6 +38,11 @@ class AxisNames:
             return cuts[0][0]
         return " and ".join(f"{name} ({parts})" for name, parts in cuts)
 
+    def in_words(self, text: str, group: int) -> str:
+        """A split or a division of a sub-graph's last result with names for `axis 2`."""
+        rank = self._ranks.get(group, 0)
+        return re.sub(r"axis (\d+)", lambda found: self._name(int(found[1]), rank, group), text)
+
     def of_result(self, rank: int, group: int) -> list[str]:
         """Names of all axes of a result of a sub-graph that has `rank` axes."""
         return [self._name(axis, rank, group) for axis in range(rank)]

@@ -29,7 +29,8 @@ def test_a_selected_sub_graph_and_op_are_marked_in_the_other_run_and_explained(v
     click(visit, middle(box))
     scene = visit.await_scene(GRAPH, "scene.selected !== null")
     assert scene["panes"][0]["marks"] == ["all"] * 13
-    for fact in ("split (Algorithm 1)", "binding of its output", "why not further"):
+    reason = "why not further (the plan's record)"
+    for fact in ("split (Algorithm 1)", "binding of its output", reason):
         expect(visit.page.get_by_text(f"{fact}:")).to_be_visible()
     click(visit, middle(box), 2)
     scene = visit.await_scene(GRAPH, "scene.panes[1].opened.length === 1")

@@ -26,15 +26,15 @@ def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
     assert title == "Sub-graph stage 1 (2) of B (g2)"
     assert given == {
         "ops": "6 of 2 layers: 2 Conv, 2 Relu, 2 Add",
-        "split (Algorithm 1)": "8 pieces along axis 0, carried by 6 of 6 ops",
+        "split (Algorithm 1)": "8 pieces along samples, carried by 6 of 6 ops",
         "pieces": "8, run as 0 kernels in this round",
         "time of its kernels": "none",
         "live activations at their peak": "3 MiB",
         "output": "t12",
-        "binding of its output": "axis 0 in 2: 2 cores",
+        "binding of its output": "samples in 2: 2 cores",
         "its output is kept in": "GB",
-        "why merged": "rule 2: straight",
-        "why not further": "the next one wants 4 pieces",
+        "why merged (the plan's record)": "rule 2: straight",
+        "why not further (the plan's record)": "the next one wants 4 pieces",
     }
 
 
@@ -70,7 +70,7 @@ def test_a_sub_graph_without_a_split_runs_whole():
 def test_all_axes_of_a_split_are_given():
     report = split_along(COARSE, 2, "axes 2 in 4 and 3 in 2", further_splits=[[3, 2]])
     _, given = facts(Selection("A", "group", 0), {"A": report})
-    split = "8 pieces along axes 2 in 4 and 3 in 2, carried by 6 of 6 ops"
+    split = "8 pieces along axis 2 (4) and axis 3 (2), carried by 6 of 6 ops"
     assert given["split (Algorithm 1)"] == split
     assert group_table(report)[0]["split axis"] == "2 in 4 and 3 in 2"
 
