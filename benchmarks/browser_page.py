@@ -30,7 +30,8 @@ ACTIONS = 20
 FIRST_VISITS = 3
 """Each of a server of its own."""
 REST_S = 10.0
-"""From the server's start to its first visitor: its two processes have been imported by then."""
+"""Before a measurement, for what the server does by itself: it starts two processes, and computes
+what would help a chip once both runs are drawn."""
 PAINT_LIMIT_S, HERO_LIMIT_S, CONTROL_LIMIT_S, BUSY_LIMIT_S = 1.5, 3.0, 0.5, 1.0
 HEAVY = ("?model=llama&batch=8", "?model=bert-large&batch=32")
 """What two others compute meanwhile: many seconds each on two cores."""
@@ -156,7 +157,7 @@ def controls(browser: Browser, address: str) -> Measured:
     """Row of controls while no run is computed."""
     with visiting(browser, address) as visit:
         visit.open()
-        sleep(REST_S)  # what would help the chip is computed once both runs are drawn
+        sleep(REST_S)
         seconds = tuple(act(visit, number) for number in range(ACTIONS))
     return Measured("a control that needs no new run", seconds, CONTROL_LIMIT_S, 95)
 

@@ -58,6 +58,19 @@ def test_a_refused_run_leaves_the_pictures_of_the_other_in_sight(visit: AppPage)
     expect(visit.page.get_by_text("Code TOO_MANY_INSTRUCTIONS")).to_be_visible()
 
 
+def test_presenting_a_refused_run_is_said_on_the_ground_of_the_pictures(visit: AppPage) -> None:
+    screen = Overview(visit)
+    screen.open("?model=bert-large&chip=generic-4x4&batch=64&views=&present=1", runs=1)
+    for width, height in ((1440, 900), (1280, 720)):
+        screen.size(width, height)
+        screen.wait("Math.abs(root.getBoundingClientRect().bottom - arg) <= 2", height)
+    row = visit.page.locator(".st-key-refusal_b")
+    expect(row.get_by_role("button")).to_have_count(0)
+    for _ in visit.in_both_themes():
+        behind = row.evaluate("(row) => getComputedStyle(row, '::before').backgroundColor")
+        assert behind == screen.run("return getComputedStyle(root).backgroundColor")
+
+
 TEXTS_OF_CHARTS = """() => [...document.querySelectorAll(".js-plotly-plot")].map((plot) => [
   [...plot.querySelectorAll("[class$=tick] text, text[class$=title], .annotation-text")]
     .map((e) => [e.getBoundingClientRect(), e.textContent])
