@@ -21,6 +21,7 @@ class AxisKind(Enum):
     PERMUTED = "permuted"
     GROUPED = "grouped"
     SCALED = "scaled"
+    INNER = "inner"
     NONE = "none"
     WHOLE = "whole"
     REDUCE = "reduce"
@@ -51,6 +52,8 @@ class AxisMap(NamedTuple):
     OFFSET: [offset + lo*step, offset + (hi-1)*step + 1), clipped (concat: negative offset).
     GROUPED: [lo//out_block*in_block, ceil(hi/out_block)*in_block), clipped: a hull where unaligned.
     SCALED: [lo*in_block//out_block - pad, ceil(hi*in_block/out_block) + pad), clipped (resize).
+    INNER: as SCALED without pad, on an inner axis of a row-major block: counted within a turn of
+    `size` steps; whole where it is in several turns.
     NONE: the input axis is broadcast (size 1). WHOLE and REDUCE: all of it; only REDUCE may be cut.
     """
 
@@ -94,6 +97,11 @@ class AxisMap(NamedTuple):
         elif self.kind is AxisKind.SCALED:
             lo = lo * self.in_block // self.out_block - self.pad
             hi = -(-hi * self.in_block // self.out_block) + self.pad
+        elif self.kind is AxisKind.INNER:
+            lo = lo * self.in_block // self.out_block
+            hi = -(-hi * self.in_block // self.out_block)
+            turn = lo // self.size * self.size
+            lo, hi = (lo - turn, hi - turn) if hi - turn <= self.size else (0, self.size)
         if lo >= 0 and hi <= self.size:
             return (lo, hi)
         lo, hi = max(0, lo), min(self.size, hi)

@@ -189,8 +189,36 @@ def test_channel_shuffle_follows_its_groups() -> None:
     assert split[1].interval(((0, 1), (1, 2), (0, 4), (0, 5))) == (4, 8)
     assert merged[1].interval(((0, 1), (2, 5), (0, 5))) == (1, 3)
     assert [axis.kind for axis in merged] == [
-        AxisKind.SAME, AxisKind.GROUPED, AxisKind.WHOLE, AxisKind.SAME,
+        AxisKind.SAME, AxisKind.GROUPED, AxisKind.INNER, AxisKind.SAME,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("windows", "read"),
+    [
+        pytest.param((70, 71), ((1, 2), (0, 1), (6, 7)), id="one window"),
+        pytest.param((70, 72), ((1, 2), (0, 1), (6, 8)), id="two in one row"),
+        pytest.param((72, 88), ((1, 2), (1, 3), (0, 8)), id="two whole rows"),
+        pytest.param((71, 73), ((1, 2), (0, 2), (0, 8)), id="the end of a row and the next"),
+        pytest.param((63, 65), ((0, 2), (0, 8), (0, 8)), id="of two images"),
+    ],
+)
+def test_a_window_is_one_row_and_column_of_the_windows_of_its_image(
+    windows: tuple[int, int], read: tuple[tuple[int, int], ...]
+) -> None:
+    """[2, 8, 8, 7, 7] -> [128, 49]: window 70 is number 6 of image 1; pixel 16 is in row 2."""
+    maps = reshape_maps((2, 8, 8, 7, 7), (128, 49))
+    box = (windows, (16, 17))
+    assert tuple(axis.interval(box) for axis in maps) == (*read, (2, 3), (2, 3))
+
+
+def test_an_axis_that_each_step_has_whole_follows_none() -> None:
+    """[4, 6, 5] -> [12, 10]: a step has two of the six rows of 5, so the 5 are read whole."""
+    first, rows, inner = reshape_maps((4, 6, 5), (12, 10))
+    assert [first.kind, rows.kind, inner.kind] == [
+        AxisKind.GROUPED, AxisKind.INNER, AxisKind.WHOLE,
+    ]  # fmt: skip
+    assert (first.interval(((4, 5), (0, 10))), rows.interval(((4, 5), (0, 10)))) == ((1, 2), (2, 4))
 
 
 @pytest.mark.parametrize(

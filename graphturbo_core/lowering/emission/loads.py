@@ -247,7 +247,9 @@ class OperandFeeder:
         size = tensor_bytes(self._plan, operand.tensor, box)
         wanted = min(self._placement.grain.tiles, max(1, size // self._plan.rules.load_chunk_bytes))
         parts = [1] * len(box)
-        follows = {axis.out_axis: place for place, axis in enumerate(operand.access.axes)}
+        follows: dict[int, int] = {}
+        for first, axis in enumerate(operand.access.axes):
+            follows.setdefault(axis.out_axis, first)
         for out_axis in row_axes(stage):
             place = follows.get(out_axis)
             if place is not None and wanted > 1:

@@ -213,3 +213,5 @@ def _operand_edges(
             yield axis, lo - begin * how.stride, lo == 0, hi == how.size
         else:
             yield axis, box[axis][0], True, True
+            if how.kind is AxisKind.INNER:  # several places of the output begin at one of it
+                yield axis, begin, True, True

@@ -3,6 +3,7 @@
 - `weight_part.py`: division of LB's weight part between resident weights and slots.
 - `rings.py`: tile buffers of streamed tensors.
 - `placement.py`: KernelPlacement: tensors resident in LB with their offsets, tiles, spills.
+- `giving_up.py`: which tensors a kernel streams or spills where some find no room.
 - `place_kernel.py`: a PlacementTask -> its KernelPlacement, with as many residents as fit.
 - `places.py`: placements memoised for kernels that differ only by names.
 

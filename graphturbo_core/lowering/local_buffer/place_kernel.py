@@ -10,6 +10,14 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested, unplaced
+from graphturbo_core.lowering.local_buffer.giving_up import (
+    SEVERAL,
+    SINGLE_ATTEMPTS,
+    GivingUp,
+    longest_beside,
+    moved_bytes,
+    those_without_room,
+)
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.local_buffer.rings import ring_bytes, ring_offsets
 from graphturbo_core.lowering.local_buffer.weight_part import weight_part
@@ -28,13 +36,6 @@ from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import check_total, compute_count
 from graphturbo_core.products.plan import KernelPlan, Plan, Scope
 from graphturbo_core.units import format_bytes
-
-SINGLE_ATTEMPTS = 32
-"""Tensors that a kernel gives up in attempts of one each. In later attempts all without room are
-given up together (our choice: an op of thousands of inputs would be attempted thousands of times).
-
-Attempts that give up none do not count: one that divides computed from read parts, and up to one
-per tensor whose tiles cores exchange after it."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,37 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
     """Place the tensors that fit in LB; others are streamed or spilled.
 
     None: nothing fits beside the tensors that the kernel before left. With the most tiles of all
-    attempts.
+    attempts. Where several tensors without room are given up, so is in turn what is live longest
+    beside them: the placement with fewer bytes moved is taken (our choice).
 
     Raises:
         CapacityError: even with all tensors streamed a tile does not fit, or tiles are too many.
     """
     cuts = StageCuts(task.plan, task.stages, task.grain, task.alike, task.places)
+    found = _settled(task, cuts, those_without_room)
+    given_up = () if found is None else found.spilled - task.parked
+    if found is not None and SEVERAL <= len(given_up) <= SINGLE_ATTEMPTS:
+        found = _with_fewer_bytes(task, cuts, found)
+    return found, cuts.most_tiles
+
+
+def _with_fewer_bytes(
+    task: PlacementTask, cuts: StageCuts, found: KernelPlacement
+) -> KernelPlacement:
+    """The placement, or the one that gives up what is live longest, if cores then move less."""
+    try:
+        other = _settled(task, cuts, longest_beside)
+    except CapacityError:  # its tiles are too many
+        return found
+    if other is None:
+        return found
+    asked, parked = _asked(task, cuts), task.parked
+    before, now = (moved_bytes(each.spilled - parked, asked, cuts) for each in (found, other))
+    return other if now < before else found
+
+
+def _settled(task: PlacementTask, cuts: StageCuts, giving_up: GivingUp) -> KernelPlacement | None:
+    """The first placement in which all that is not given up has room."""
     asked = _asked(task, cuts)
     demoted = set(task.parked)
     apart: dict[str, Need] | None = None
@@ -80,15 +106,16 @@ def place_kernel(task: PlacementTask) -> tuple[KernelPlacement | None, int]:
         wanted = {name: need for name, need in asked.items() if name not in demoted}
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, tuple):
-            return attempt, cuts.most_tiles
+            return attempt
         if apart is None and task.grain.has_tile_exchange:
             apart = _smaller_apart(task, wanted, cuts)
             asked |= apart
             if apart:
                 continue
         if not task.inherited.keys().isdisjoint(attempt):
-            return None, cuts.most_tiles
-        for name in attempt:
+            return None
+        free = {name: need for name, need in wanted.items() if name not in task.inherited}
+        for name in giving_up(attempt, free, cuts):
             if _can_exchange_tiles(task, asked[name], cuts):
                 asked[name] = _exchanged_by_tile(asked[name], cuts)
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
@@ -154,6 +155,7 @@ def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
         if own is not None:
             yield _common(need, own)
         yield from _edges_touched(need, reader.axes)
+        yield from _begun_turns(share, reader.axes)
         around = need if around is None else _hull(around, need)
     if around is not None:
         yield around.extents
@@ -164,6 +166,14 @@ def _edges_touched(need: _Boxes, axes: Sequence[AxisMap]) -> Iterator[IntArray]:
     for place, axis in enumerate(axes):
         if axis.kind in _CLIPPED:
             yield np.column_stack((need.lo[:, place] == 0, need.hi[:, place] == axis.size))
+
+
+def _begun_turns(share: _Boxes, axes: Sequence[AxisMap]) -> Iterator[IntArray]:
+    """Where in a turn of an inner axis each core's share begins: there its tiles may be cut."""
+    for axis in axes:
+        if axis.kind is AxisKind.INNER:
+            turn = axis.size * axis.out_block // gcd(axis.size, axis.in_block)
+            yield share.lo[:, axis.out_axis, np.newaxis] % turn
 
 
 def _shares(cut: Cut, cores: int) -> _Boxes:
@@ -211,7 +221,7 @@ def _own_part(reader: _ShareReader, share: _Boxes) -> _Boxes:
     found = _none(len(share.lo), len(reader.axes))
     for place, axis in enumerate(reader.axes):
         found.hi[:, place] = axis.size
-        if axis.out_axis >= 0:
+        if axis.out_axis >= 0 and axis.kind is not AxisKind.INNER:
             whole = max(1, reader.shape[axis.out_axis])
             begin, end = reader.owned[axis.out_axis]
             lo, hi = (np.clip(ends[:, axis.out_axis], begin, end) for ends in share[:2])

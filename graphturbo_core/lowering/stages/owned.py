@@ -14,12 +14,13 @@ def own_box(access: InputAccess, shape: tuple[int, ...], out_box: Box) -> Box:
     """Returns the part of an input that an output box owns, if inputs are divided without overlap.
 
     Needed elements beyond it are halo. On an axis that follows output axis `o`, [lo, hi) of O owns
-    [lo*I//O, hi*I//O) of I. Slices and joins do not overlap; along an undivided axis they own the
-    input's whole axis. `shape`: of the whole output.
+    [lo*I//O, hi*I//O) of I; of a reshape's inner axis all, as its first axis is divided. Slices and
+    joins do not overlap; along an undivided axis they own the input's whole axis. `shape`: of the
+    whole output.
     """
     owned: list[Interval] = []
     for axis in access.axes:
-        if axis.out_axis < 0:
+        if axis.out_axis < 0 or axis.kind is AxisKind.INNER:
             owned.append((0, axis.size))
             continue
         lo, hi = out_box[axis.out_axis]

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from graphturbo_core.ir.boxes import Box, Interval, is_empty
+from graphturbo_core.ir.boxes import Box, Interval, is_empty, volume
 from graphturbo_core.lowering.stages.stage import (
     Operand,
     Stage,
@@ -75,7 +75,7 @@ class TileSizes:
 
 
 def _is_by_axes(readers: Sequence[Operand], tiling: Tiling) -> bool:
-    """Whether each axis is cut independently: by one output axis that no other axis follows.
+    """Whether each axis is cut by one output axis.
 
     Lookups also depend on the tile's own size, and a cut of K does not apply to every reader.
     """
@@ -85,28 +85,29 @@ def _is_by_axes(readers: Sequence[Operand], tiling: Tiling) -> bool:
     elif tiling.reduced:
         return False
     columns = zip(*(operand.access.axes for operand in readers), strict=True)
-    followed = [{axis.out_axis for axis in column if axis.out_axis >= 0} for column in columns]
-    leaders = [leader for found in followed for leader in found]
-    return all(len(found) <= 1 for found in followed) and len(set(leaders)) == len(leaders)
+    followed = ({axis.out_axis for axis in column if axis.out_axis >= 0} for column in columns)
+    return all(len(found) <= 1 for found in followed)
 
 
 def _longest_read(stage: Stage, readers: Sequence[Operand], cuts: Cuts) -> Box | None:
-    """The longest interval that a tile reads on each axis; None: one of several readers is empty.
+    """The largest box that a tile reads; None: one of several readers is empty.
 
     A hull excludes readers of empty boxes, which a single axis does not show.
     """
-    longest: list[Interval] = []
-    columns = zip(*(operand.access.axes for operand in readers), strict=True)
-    for place, column in enumerate(columns):
-        leader = max(axis.out_axis for axis in column)
-        found: list[Interval] = []
-        for cut in _cuts_read(column, cuts.axes[leader]) if leader >= 0 else ((0, 1),):
-            intervals = [operand.reads.interval(place, cut) for operand in readers]
-            if len(readers) > 1 and any(hi <= lo for lo, hi in intervals):
+    columns = list(zip(*(operand.access.axes for operand in readers), strict=True))
+    leaders = [max(axis.out_axis for axis in column) for column in columns]
+    longest: dict[int, Interval] = {}
+    for leader in dict.fromkeys(leaders):
+        places = [place for place, own in enumerate(leaders) if own == leader]
+        boxes: list[Box] = [((0, 0),) * len(places)]
+        for cut in _cuts_read(columns[places[0]], cuts.axes[leader]) if leader >= 0 else ((0, 1),):
+            parts = [[each.reads.interval(place, cut) for each in readers] for place in places]
+            if len(readers) > 1 and any(hi <= lo for part in parts for lo, hi in part):
                 return None
-            found.append((min(lo for lo, _ in intervals), max(hi for _, hi in intervals)))
-        longest.append(_longest(found) if found else (0, 0))
-    box = tuple(longest)
+            boxes.append(tuple([(min(part)[0], max(hi for _, hi in part)) for part in parts]))
+        largest: Box = max(boxes, key=volume)
+        longest.update(zip(places, largest, strict=True))
+    box = tuple([longest[place] for place in range(len(columns))])
     if not cuts.depths or (cuts.is_data_whole and not readers[0].is_tiled_weight):
         return box
     return cut_reduced(readers[0], stage.contraction, box, _longest(cuts.depths))

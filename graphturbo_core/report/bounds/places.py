@@ -122,6 +122,9 @@ def _listed(axis: AxisMap, at: Indices) -> Indices:
         last = -(-(at + 1) * axis.in_block // axis.out_block) + axis.pad
         row = first[:, None] + np.arange(int((last - first).max()))[None, :]
         return np.unique(row[row < last[:, None]])
+    if axis.kind is AxisKind.INNER:
+        hull = axis.interval(((0, 0),) * axis.out_axis + ((int(at[0]), int(at[-1]) + 1),))
+        return np.arange(*hull)
     return at
 
 
@@ -137,6 +140,8 @@ def _even_row(axis: AxisMap, at: range) -> range | None:
         return blocks and _summed(_scaled(blocks, axis.in_block, 0), range(axis.in_block))
     if axis.kind is AxisKind.SCALED:
         return _scaled_row(axis, at)
+    if axis.kind is AxisKind.INNER:
+        return range(*axis.interval(((0, 0),) * axis.out_axis + ((at[0], at[-1] + 1),)))
     return at
 
 

@@ -14,8 +14,9 @@ def reshape_maps(shape: Shape, out_shape: Shape) -> tuple[AxisMap, ...]:
 
     Both shapes are divided into runs of axes with equal products, from the left. 1. A run of one
     axis on each side is the same axis. 2. In a longer run the first axes follow each other, in
-    blocks or, if these do not nest, in proportion; the inner input axes are read whole. 3. Axes of
-    size 1 without a partner are always read.
+    blocks or, if these do not nest, in proportion. 3. Axes of
+    size 1 without a partner are always read. 4. An inner input axis of a run is read in part where
+    the output's steps lie within one turn of it: one window of an image is rows and columns of it.
     """
     if 0 in shape:
         return tuple(whole(size) for size in shape)
@@ -58,12 +59,29 @@ def _blocked(run: Shape, out_run: Shape, out_axis: int) -> list[AxisMap]:
     Steps [lo, hi) of the output are elements [lo*out_inner, hi*out_inner), read in whole steps of
     `inner`. If neither is a multiple of the other, common blocks would be far longer.
     """
-    inner, out_inner = prod(run[1:]), prod(out_run[1:])
-    common = gcd(inner, out_inner)
-    out_block, in_block = inner // common, out_inner // common
+    out_inner = prod(out_run[1:])
+    out_block, in_block = _steps(prod(run[1:]), out_inner)
     kind = AxisKind.GROUPED if 1 in (out_block, in_block) else AxisKind.SCALED
-    first = AxisMap(kind, run[0], out_axis, out_block=out_block, in_block=in_block)
-    return [first, *(AxisMap(AxisKind.NONE, 1) if n == 1 else whole(n) for n in run[1:])]
+    found = [AxisMap(kind, run[0], out_axis, out_block=out_block, in_block=in_block)]
+    for place, size in enumerate(run[1:], start=1):
+        found.append(_inner(size, prod(run[place + 1 :]), out_inner, out_axis))
+    return found
+
+
+def _inner(size: int, inner: int, out_inner: int, out_axis: int) -> AxisMap:
+    """Rule 4; an axis of which each step of the output has a whole turn is read whole."""
+    if size == 1:
+        return AxisMap(AxisKind.NONE, 1)
+    if out_inner >= size * inner:
+        return whole(size)
+    out_block, in_block = _steps(inner, out_inner)
+    return AxisMap(AxisKind.INNER, size, out_axis, out_block=out_block, in_block=in_block)
+
+
+def _steps(inner: int, out_inner: int) -> tuple[int, int]:
+    """The fewest steps of the output and of the input with equally many elements."""
+    common = gcd(inner, out_inner)
+    return inner // common, out_inner // common
 
 
 def reshape(view: OpView) -> OpSemantics:

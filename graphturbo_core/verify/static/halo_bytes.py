@@ -176,7 +176,8 @@ class _HaloCount:
             # A slice of a whole axis: the rest belongs to other readers.
             if is_offset and hi - lo < shape[axis.out_axis]:
                 part = axis.interval(out_box)
-            elif not is_offset and axis.out_axis >= 0:
+            # Of a reshape's inner axes every part has all: its first axis is divided.
+            elif not is_offset and axis.kind is not AxisKind.INNER and axis.out_axis >= 0:
                 rows = max(1, shape[axis.out_axis])
                 part = lo * axis.size // rows, hi * axis.size // rows
             own.append(part)
