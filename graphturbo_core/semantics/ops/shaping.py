@@ -14,9 +14,9 @@ def reshape_maps(shape: Shape, out_shape: Shape) -> tuple[AxisMap, ...]:
 
     Both shapes are divided into runs of axes with equal products, from the left. 1. A run of one
     axis on each side is the same axis. 2. In a longer run the first axes follow each other, in
-    blocks or, if these do not nest, in proportion. 3. Axes of
-    size 1 without a partner are always read. 4. An inner input axis of a run is read in part where
-    the output's steps lie within one turn of it: one window of an image is rows and columns of it.
+    blocks or, if these do not nest, in proportion. 3. An inner input axis of a run is read in part
+    where the output's steps lie within one turn of it: one window of an image is rows and columns
+    of it. 4. Axes of size 1 without a partner are always read.
     """
     if 0 in shape:
         return tuple(whole(size) for size in shape)
@@ -69,7 +69,7 @@ def _blocked(run: Shape, out_run: Shape, out_axis: int) -> list[AxisMap]:
 
 
 def _inner(size: int, inner: int, out_inner: int, out_axis: int) -> AxisMap:
-    """Rule 4; an axis of which each step of the output has a whole turn is read whole."""
+    """Rule 3; an axis of which each step of the output has a whole turn is read whole."""
     if size == 1:
         return AxisMap(AxisKind.NONE, 1)
     if out_inner >= size * inner:
