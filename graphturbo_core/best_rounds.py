@@ -1,7 +1,8 @@
 """A strategy that chooses the cluster batch -> the fastest of several, and its rounds' plans.
 
 1. The cluster batches of `CLUSTER_BATCHES` are sorted by a closed form. 2. The strategy searches
-the rounds of the first `MOST_SEARCHED`. 3. For the others its first plan is simulated, unless the
+the rounds of the first. It searches those of the second if its first plan is faster there than with
+the first, or is refused with either. 3. For the others its first plan is simulated, unless the
 plan's lower bound says that it is slower than the fastest so far, or the search gained `MUCH` over
 its first plan. 4. The fastest of all is taken. No rounds are looked at whose own lower bound is not
 below the fastest so far, and no closed form is computed where that bound is above another's.
@@ -38,7 +39,7 @@ from graphturbo_core.trial_cache import TrialCache
 CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
 """Samples per round that are compared (our choice)."""
 MOST_SEARCHED = 2
-"""Cluster batches that are searched (our choice)."""
+"""Cluster batches that may be searched (our choice)."""
 MUCH = 2
 """Gain of a search over its first plan, from which first plans elsewhere are not simulated (our
 choice: on generic-4x4 such a plan takes a minute to lower; of three models none came near)."""
@@ -153,7 +154,9 @@ class _Comparison:
             self.on_done(total - len(bounds), total)
             place = self._likeliest(candidates, bounds)
             if searched < MOST_SEARCHED:
-                searched += self._search(candidates[place])
+                is_likely = self._is_likely(candidates, candidates[place])
+                look = self._search if is_likely else self._take_first
+                searched += look(candidates[place])
             elif self._may_be_fastest(candidates, candidates[place]):
                 self._take_first(candidates[place])
             del bounds[place]
@@ -213,6 +216,14 @@ class _Comparison:
                 self._take(size, self.strategy.plan(self._target(rounds, size)))
         return rounds.semantics.keys() <= self._found.keys()
 
+    def _is_likely(self, candidates: Sequence[Rounds], rounds: Rounds) -> bool:
+        """Whether rule 2 has a candidate searched."""
+        known = self._known(candidates)
+        if not known:
+            return True
+        first = self._first_cycles(rounds)
+        return not first or first < self._first_cycles(candidates[min(known)[1]])
+
     def _may_be_fastest(self, candidates: Sequence[Rounds], rounds: Rounds) -> bool:
         """Whether rule 3 has a candidate's first plans simulated."""
         known = self._known(candidates)
@@ -237,9 +248,11 @@ class _Comparison:
             found[size] = self.strategy.compared_cycles(cost) if cost else 0
         return round_cycles(rounds.division, found) if all(found.values()) else 0
 
-    def _take_first(self, rounds: Rounds) -> None:
+    def _take_first(self, rounds: Rounds) -> bool:
+        """Simulate the first plans of a candidate; returns whether all have a plan."""
         for size in sorted(rounds.semantics.keys() - self._found.keys()):
             self._take(size, self._first_plan(rounds, size))
+        return rounds.semantics.keys() <= self._found.keys()
 
     def _take(self, size: int, plan: Plan) -> None:
         cost = self._cache(size).cost(plan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from graphturbo_core.ir.boxes import Box, Interval, full_box, hull, is_empty
 from graphturbo_core.ir.graph import Op
@@ -42,22 +42,24 @@ def needed_boxes(
     or the same with a cache.
     """
     boxes = dict(wanted)
-    computed: dict[Hashable, Box] = {}
+    computed: dict[tuple[int, int, Box], Box] = {}
     for op in reversed(ops):
         for name in sem.graph.activations_in(op):
-            boxes.setdefault(name, _empty(len(sem.graph.tensors[name].shape)))
+            if name not in boxes:
+                boxes[name] = _empty(len(sem.graph.tensors[name].shape))
         for index, name in enumerate(op.outputs):
             if not name:
                 continue
             own = boxes.get(name)
             if own is None:
                 own = _empty(len(sem.by_op[op.name].output_shapes[index]))
-            key = sem.kinds[op.name], op.inputs, index, own
-            if key in computed:
-                boxes[name] = computed[key]
+            twin = sem.twins.get(op.name)
+            if twin is not None and (twin, index, own) in computed:
+                boxes[name] = computed[twin, index, own]
                 continue
             boxes[name], reads = needs(sem, op, index, own)
-            computed[key] = boxes[name]
+            if twin is not None:
+                computed[twin, index, own] = boxes[name]
             for tensor, box in reads:
                 known = boxes.get(tensor)
                 boxes[tensor] = box if known is None else hull(known, box)

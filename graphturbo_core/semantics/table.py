@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -50,6 +51,18 @@ class GraphSemantics:
     def kinds(self) -> Mapping[str, int]:
         """A number per op, by name: equal if two ops differ by names alone."""
         return op_kinds(self.graph, self.by_op, self.cluster_ops)
+
+    @cached_property
+    def twins(self) -> Mapping[str, int]:
+        """A number per op that others equal, inputs included: the same for these."""
+        numbers: dict[tuple[int, tuple[str, ...]], int] = {}
+        of = {op.name: (self.kinds[op.name], op.inputs) for op in self.graph.ops}
+        count = Counter(of.values())
+        return {
+            name: numbers.setdefault(key, len(numbers))
+            for name, key in of.items()
+            if count[key] > 1
+        }
 
     @cached_property
     def known_needs(self) -> KnownNeeds:

@@ -91,10 +91,9 @@ def first_cut_of_k_only(patch: pytest.MonkeyPatch) -> None:
 
 
 def _without_last(tile):  # type: ignore[no-untyped-def]
-    def first(self, nest, at):  # type: ignore[no-untyped-def]
-        number, core, found = at
+    def first(self, nest, step, core, found):  # type: ignore[no-untyped-def]
         if found.is_first:
-            tile(self, nest, (number, core, found._replace(is_last=True)))
+            tile(self, nest, step, core, found._replace(is_last=True))
 
     return first
 

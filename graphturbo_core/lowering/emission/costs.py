@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.ir.boxes import Box, Interval, extents
+from graphturbo_core.ir.boxes import Box, Interval
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.cost import engine_cycles
 from graphturbo_core.semantics.work import is_work_by_extents, work_of
@@ -33,17 +33,20 @@ class OpCosts:
     """Costs of one op's tiles, memoised: thousands of tiles have equal extents."""
 
     def __init__(self, plan: Plan, op: str, output_index: int) -> None:
-        """Create the empty cache for boxes of this output of the op."""
+        """Create the empty cache for boxes of this output of the op.
+
+        `is_by_extents`: whether boxes of equal extents have equal costs.
+        """
         self._plan = plan
         self._semantics = plan.semantics.by_op[op]
         self._output_index = output_index
-        self._is_by_extents = is_work_by_extents(self._semantics, output_index)
+        self.is_by_extents = is_work_by_extents(self._semantics, output_index)
         self._known: dict[tuple[Box | tuple[int, ...], int], TileCost] = {}
 
-    def of(self, box: Box, reduce: Interval | None) -> TileCost:
-        """The cost of a box, over this cut of the reduced axis."""
+    def of(self, box: Box, sizes: tuple[int, ...], reduce: Interval | None) -> TileCost:
+        """The cost of a box with these extents, over this cut of the reduced axis."""
         depth = -1 if reduce is None else reduce[1] - reduce[0]
-        key = (extents(box) if self._is_by_extents else box), depth
+        key = (sizes if self.is_by_extents else box), depth
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._worked_out(box, reduce)

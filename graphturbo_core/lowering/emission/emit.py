@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
-from graphturbo_core.ir.boxes import Box, intersect, is_empty
+from graphturbo_core.ir.boxes import Box, Interval, extents, intersect, is_empty
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.emission.costs import EngineLoads, OpCosts
 from graphturbo_core.lowering.emission.loads import OperandFeeder
@@ -15,11 +15,11 @@ from graphturbo_core.lowering.emission.mover import Mover, issuing_cores
 from graphturbo_core.lowering.emission.weight_sources.feeder import WeightFeeder
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment
 from graphturbo_core.lowering.instructions.code import (
-    Access,
     CodeBuilder,
     Compute,
     Crossing,
     KernelCode,
+    Touched,
     Where,
 )
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer
@@ -108,19 +108,26 @@ def emit_kernel(
     return emitter.builder.finish()
 
 
+Slot = tuple[str, int]
+"""A value of a nest, and its staging slot."""
+
+
 class _NestOp(NamedTuple):
     """An op of a loop nest, with values common to all its tiles.
 
-    `reached`: tensors read from outside the nest; `inside`: values of the nest that it reads;
-    `result`: its value inside the nest, unless it is the last op.
+    `reached`: tensors read from outside the nest, None without any; `inside`: values of the nest
+    that it reads; `result`: its value inside the nest, unless it is the last op. `rows`: numbers of
+    the rows of its computes inside LB, by core, box or its extents, and cut of K.
     """
 
     op: Op
     number: int
+    is_first: bool
     costs: OpCosts
-    reached: Reached[Operand]
-    inside: tuple[str, ...]
-    result: str
+    reached: Reached[Operand] | None
+    inside: tuple[Slot, ...]
+    result: Slot
+    rows: dict[tuple[int, Box | tuple[int, ...], Interval | None], int]
 
 
 class _Nest(NamedTuple):
@@ -129,6 +136,16 @@ class _Nest(NamedTuple):
     stage: Stage
     staging: StagingPlan
     ops: tuple[_NestOp, ...]
+
+
+class _Turn(NamedTuple):
+    """A core's tile in a step, with its extents, and staging buffers of the tile by slot."""
+
+    step: int
+    core: int
+    tile: Tile
+    extents: tuple[int, ...]
+    values: dict[int, int]
 
 
 class _Emitter:
@@ -150,7 +167,7 @@ class _Emitter:
         self.weights = WeightFeeder(plan, placement, around, self.mover)
         self.operands = OperandFeeder(plan, placement, around, self.mover, op_index)
         self.ordinal: dict[int, int] = {}
-        self.values: dict[tuple[int, int, int, int], int] = {}
+        self.values: dict[tuple[int, int, int], dict[int, int]] = {}
 
     def stage(self, stage: Stage) -> None:
         """Emit one loop nest: tiles in lockstep over the cores; nothing if the result is a view."""
@@ -168,7 +185,7 @@ class _Emitter:
         for number, step in enumerate(steps):
             self._fetch(stage, number + ahead)
             for core, tile in step.items():
-                self._tile(nest, (number, core, tile))
+                self._tile(nest, number, core, tile)
             listed = (len(self.builder.rows), self.builder.accesses)
             if not self.room.holds(*listed):
                 fewest = self.room.fewest(*listed)
@@ -182,144 +199,146 @@ class _Emitter:
 
     def _nest_ops(self, stage: Stage, staging: StagingPlan) -> tuple[_NestOp, ...]:
         read = [[operand for operand in stage.operands if operand.op is op] for op in stage.ops]
+        slot_of = staging.slot_of
+
+        def slots(names: Iterable[str]) -> tuple[Slot, ...]:
+            return tuple((name, slot_of[name]) for name in dict.fromkeys(names) if name in slot_of)
+
         return tuple(
             _NestOp(
                 op,
                 self.op_index[op.name],
+                place == 0,
                 self.common.costs(op, 0 if place else stage.output_index),
-                Reached(stage, read[place], [(operand,) for operand in read[place]]),
-                tuple(name for name in dict.fromkeys(op.inputs) if name in staging.slot_of),
-                next((name for name in op.outputs if name in staging.slot_of), op.outputs[0]),
+                Reached(stage, read[place], [(o,) for o in read[place]]) if read[place] else None,
+                slots(op.inputs),
+                next(iter(slots(op.outputs)), (op.outputs[0], 0)),
+                {},
             )
             for place, op in enumerate(stage.ops)
         )
 
-    def _tile(self, nest: _Nest, at: tuple[int, int, Tile]) -> None:
+    def _tile(self, nest: _Nest, step: int, core: int, tile: Tile) -> None:
         """Emit the contraction's cut of K, and after the last cut the other ops and the store."""
-        _, core, tile = at
         if tile.is_first:
             self.ordinal[core] = self.ordinal.get(core, -1) + 1
+        values = self.values.setdefault((core, tile.row, tile.column), {})
+        turn = _Turn(step, core, tile, extents(tile.box), values)
         if not tile.is_last:
-            self._compute(nest, at, nest.ops[0], None)
+            self._compute(nest, turn, nest.ops[0], None)
             return
         for each in nest.ops[:-1]:
-            self._compute(nest, at, each, None)
+            self._compute(nest, turn, each, None)
         target = self._target(nest.stage, core, tile.box)
-        self._compute(nest, at, nest.ops[-1], target)
-        self._store(nest.stage, at, target.buffer)
+        self._compute(nest, turn, nest.ops[-1], target)
+        self._store(nest.stage, turn, target[0])
 
-    def _target(self, stage: Stage, core: int, box: Box) -> Access:
+    def _target(self, stage: Stage, core: int, box: Box) -> Touched:
         """Write access of the nest's result: in LB, or in GB for a shared engine."""
         output = stage.output
         if stage.is_on_cluster:
             site = self.around.targets.get(output)
             if site is not None and (site.memory is Memory.GB or stage.is_passing):
-                return Access(self.mover.shared(site), True, box, output)
-            return Access(self.operands.ring_buffer(stage, output, core, box), True, box, output)
+                return self.mover.shared(site), True, box, output
+            return self.operands.ring_buffer(stage, output, core, box), True, box, output
         holder, inside = self.placement.views.root(output, box)
         placed = self.placement.residents.get(holder)
         made = placed.made if placed is not None and holder == output else placed
         if made is not None and core in made.boxes and output in self.placement.in_place:
-            return Access(self.operands.held(made, core), True, inside, output)
-        return Access(self.operands.ring_buffer(stage, output, core, box), True, box, output)
+            return self.operands.held(made, core), True, inside, output
+        return self.operands.ring_buffer(stage, output, core, box), True, box, output
 
-    def _compute(
-        self, nest: _Nest, at: tuple[int, int, Tile], each: _NestOp, target: Access | None
-    ) -> None:
-        stage = nest.stage
-        step, core, tile = at
-        is_first_op = each is nest.ops[0]
-        accesses = self._reads(stage, each.reached.by(tile.box), at)
-        for name in each.inside:
-            accesses.append(Access(self._value(nest.staging, at, name), False, tile.box, name))
+    def _compute(self, nest: _Nest, turn: _Turn, each: _NestOp, target: Touched | None) -> None:
+        step, core, tile, sizes, _ = turn
+        box = tile.box
+        accesses = [] if each.reached is None else self._reads(nest.stage, each.reached, turn)
+        for name, slot in each.inside:
+            accesses.append((self._value(nest, turn, name, slot), False, box, name))
         written = target
         if written is None:
-            result = self._value(nest.staging, at, each.result)
-            written = Access(result, True, tile.box, each.result)
-        if is_first_op and not tile.is_first:
-            sums = self._value(nest.staging, at, each.result)
-            accesses.append(Access(sums, False, tile.box, written.tensor))
+            written = self._value(nest, turn, *each.result), True, box, each.result[0]
+        if each.is_first and not tile.is_first:
+            sums = self._value(nest, turn, *each.result)
+            accesses.append((sums, False, box, written[3]))
         accesses.append(written)
-        cut = tile.reduce if is_first_op else None
-        cost = each.costs.of(tile.box, cut)
-        if is_first_op and cost.other is not None:
+        cut = tile.reduce if each.is_first else None
+        key = core, sizes if each.costs.is_by_extents else box, cut
+        row = each.rows.get(key)
+        if row is not None:
+            self.builder.add(row, step, accesses, box)
+            return
+        cost = each.costs.of(box, sizes, cut)
+        is_divided = each.is_first and cost.other is not None
+        if is_divided:
             after = nest.ops[1:] if tile.is_last else ()
-            cost = self.loads.taken(core, cost, [op.costs.of(tile.box, None) for op in after])
-        self.builder.compute(
-            self.machine.engine(cost.engine, core),
-            Where(each.number, stage.layer, step),
-            Compute(
-                tile.box, cost.cycles, cost.macs, cost.vector_ops, cut or (0, -1),
-                self._far_bytes(accesses) if core == CLUSTER_CORE else (),
-                self.machine.classes.size(core),
-                stage.is_passing,
-            ),
-            accesses,
+            cost = self.loads.taken(core, cost, [op.costs.of(box, sizes, None) for op in after])
+        engine = self.machine.engine(cost.engine, core)
+        where = Where(each.number, nest.stage.layer, step)
+        work = Compute(
+            box, cost.cycles, cost.macs, cost.vector_ops, cut or (0, -1),
+            self._far_bytes(accesses) if core == CLUSTER_CORE else (),
+            self.machine.classes.size(core),
+            nest.stage.is_passing,
         )  # fmt: skip
+        self.builder.compute(engine, where, work, accesses)
+        if core != CLUSTER_CORE and not is_divided:
+            each.rows[key] = self.builder.rows[-1]
 
-    def _reads(
-        self, stage: Stage, operands: Sequence[Operand], at: tuple[int, int, Tile]
-    ) -> list[Access]:
+    def _reads(self, stage: Stage, reached: Reached[Operand], turn: _Turn) -> list[Touched]:
         """Reads of one op from outside its nest for a tile."""
-        step, core, tile = at
-        found: list[Access] = []
-        for operand in operands:
-            box = operand_box(stage, operand, tile)
-            if not is_empty(box):
-                found += self._read(operand, step, core, box)
+        step, core, tile = turn[:3]
+        found: list[Touched] = []
+        for operand in reached.by(tile.box):
+            box, tensor = operand_box(stage, operand, tile), operand.tensor
+            if is_empty(box):
+                continue
+            if operand.is_tiled_weight:
+                found.append((self.weights.tile(step, core), False, box, tensor))
+                continue
+            small = self.weights.small(tensor, core)
+            if small is not None:
+                found.append((small, False, box, tensor))
+            elif core == CLUSTER_CORE:  # it may read a box from several buffers of GB
+                parts = self.operands.parts(tensor, step, box)
+                found += [(buffer, False, part, tensor) for buffer, part in parts]
+            else:
+                buffer, inside = self.operands.locate(tensor, core, step, box)
+                found.append((buffer, False, inside, tensor))
         return found
 
-    def _far_bytes(self, accesses: list[Access]) -> tuple[Crossing, ...]:
+    def _far_bytes(self, accesses: Iterable[Touched]) -> tuple[Crossing, ...]:
         """Bytes that a compute outside LB reads and writes, per memory."""
         found: dict[End, int] = {}
-        for access in accesses:
-            buffer = self.builder.buffers[access.buffer]
+        for number, _, box, tensor in accesses:
+            buffer = self.builder.buffers[number]
             if buffer.memory >= Memory.GB:
                 end = buffer.memory, buffer.core
-                size = tensor_bytes(self.plan, access.tensor, access.box)
-                found[end] = found.get(end, 0) + size
+                found[end] = found.get(end, 0) + tensor_bytes(self.plan, tensor, box)
         return tuple(Crossing(end, size) for end, size in found.items())
 
-    def _read(self, operand: Operand, step: int, core: int, box: Box) -> list[Access]:
-        """One access; several if a shared engine reads a box from several buffers of GB."""
-        tensor = operand.tensor
-        if operand.is_tiled_weight:
-            return [Access(self.weights.tile(step, core), False, box, tensor)]
-        small = self.weights.small(tensor, core)
-        if small is not None:
-            return [Access(small, False, box, tensor)]
-        if core == CLUSTER_CORE:
-            parts = self.operands.parts(tensor, step, box)
-            return [Access(buffer, False, part, tensor) for buffer, part in parts]
-        buffer, inside = self.operands.locate(tensor, core, step, box)
-        return [Access(buffer, False, inside, tensor)]
-
-    def _value(self, staging: StagingPlan, at: tuple[int, int, Tile], name: str) -> int:
+    def _value(self, nest: _Nest, turn: _Turn, name: str, slot: int) -> int:
         """The staging buffer of a value inside the nest; values in one slot share a buffer."""
-        _, core, tile = at
-        slot = staging.slot_of.get(name, 0)
-        key = (core, tile.row, tile.column, slot)
-        known = self.values.get(key)
+        known = turn.values.get(slot)
         if known is None:
-            offset = staging.offset(tile, slot, self.ordinal[core])
-            size = staging.slot_bytes
+            core, tile = turn.core, turn.tile
+            offset = nest.staging.offset(tile, slot, self.ordinal[core])
+            size = nest.staging.slot_bytes
             cores = self.machine.classes.size(core)
-            known = self.values[key] = self.builder.buffer(
+            known = turn.values[slot] = self.builder.buffer(
                 LocalBuffer(Memory.STAGING, core, offset, size, name, tile.box, cores=cores)
             )
         return known
 
-    def _store(self, stage: Stage, at: tuple[int, int, Tile], source: int) -> None:
-        step, core, tile = at
+    def _store(self, stage: Stage, turn: _Turn, source: int) -> None:
         site = self.around.targets.get(stage.output)
         is_there = site is not None and (site.memory is Memory.GB or stage.is_passing)
         if site is None or (stage.is_on_cluster and is_there):
             return
-        box = intersect(tile.box, site.box)
+        box = intersect(turn.tile.box, site.box)
         if is_empty(box):
             return
-        where = Where(self.op_index[stage.ops[-1].name], stage.layer, step)
+        where = Where(self.op_index[stage.ops[-1].name], stage.layer, turn.step)
         if stage.is_on_cluster:
             self.mover.write_back(where, site, box, source)
         else:
-            self.mover.store(where, site, box, (core, source))
+            self.mover.store(where, site, box, (turn.core, source))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 from graphturbo_core.ir.boxes import Interval, part_of
-from graphturbo_core.semantics.access import AxisKind
+from graphturbo_core.semantics.access import AxisKind, AxisMap
 from graphturbo_core.strategies.layers.layer_graph import AxisLink, LayerGraph, LinkedOutput
 
 EXACT_PIECES = 4
 """Up to this piece count all pieces are evaluated; above it the first, middle and last."""
+
+KEPT_MAPS = 4096
+"""Cached maps of one axis, over all models (our choice: a model has some dozens)."""
 
 
 @dataclass(frozen=True)
@@ -32,23 +36,42 @@ class Carry:
     def intervals(self, outputs: Mapping[str, Interval]) -> dict[str, Interval]:
         """Interval that a piece needs of each split tensor, for given output intervals."""
         needed = dict(outputs)
-        for output in reversed(self.links):
-            if output.tensor not in needed:
+        for tensor, follow in self._followed:
+            wanted = needed.get(tensor)
+            if wanted is None:
                 continue
-            axis = self.axis_of[output.tensor]
-            for link in output.links:
-                own = self.axis_of.get(link.tensor, -1)
-                if own >= 0:
-                    interval = _through(link, own, axis, needed[output.tensor])
-                    known = needed.get(link.tensor, interval)
-                    needed[link.tensor] = min(known[0], interval[0]), max(known[1], interval[1])
+            for name, axis in follow:
+                interval = axis.interval((wanted,))
+                known = needed.get(name)
+                if known is None or known == interval:
+                    needed[name] = interval
+                else:
+                    needed[name] = min(known[0], interval[0]), max(known[1], interval[1])
         return needed
 
+    @cached_property
+    def _followed(self) -> tuple[tuple[str, tuple[tuple[str, AxisMap], ...]], ...]:
+        """Results with an axis, last first: the operands that have one, and how theirs follows."""
+        return tuple(
+            (
+                output.tensor,
+                tuple(
+                    (link.tensor, _of_interval(link.maps[own], self.axis_of[output.tensor]))
+                    for link in output.links
+                    if (own := self.axis_of.get(link.tensor, -1)) >= 0
+                ),
+            )
+            for output in reversed(self.links)
+            if output.tensor in self.axis_of
+        )
 
-def _through(link: AxisLink, own: int, axis: int, wanted: Interval) -> Interval:
-    box = [(0, 0)] * len(link.follows)
-    box[axis] = wanted
-    return link.maps[own].interval(tuple(box))
+
+@lru_cache(maxsize=KEPT_MAPS)
+def _of_interval(axis: AxisMap, followed: int) -> AxisMap:
+    """The map of an interval of one axis: as a box that is empty along all others."""
+    if axis.out_axis < 0 or axis.out_axis == followed:
+        return axis._replace(out_axis=min(axis.out_axis, 0))
+    return axis._replace(out_axis=0, kind=AxisKind.NONE, size=0)
 
 
 def carry_axis(layers: LayerGraph, ops: Sequence[str], main: str, axis: int) -> Carry:

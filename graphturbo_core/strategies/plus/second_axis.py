@@ -74,7 +74,7 @@ class CarriedAxis:
 
     def _extents(self, parts: int) -> dict[str, int]:
         found: dict[str, int] = {}
-        for piece in piece_numbers(parts):
+        for piece in piece_numbers(parts) if self.carry.has_halo else (0,):  # else all are equal
             needed = piece_intervals(self.carry, self.sizes, self.part.outputs, parts, piece)
             for tensor, (lo, hi) in needed.items():
                 found[tensor] = max(found.get(tensor, 0), hi - lo)

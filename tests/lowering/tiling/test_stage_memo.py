@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.ir.boxes import Box
+from graphturbo_core.ir.boxes import Box, extents
 from graphturbo_core.lowering.emission.costs import OpCosts, TileCost
 from graphturbo_core.lowering.emission.emit import Common
 from graphturbo_core.lowering.instructions.machine import Machine
@@ -168,7 +168,7 @@ def test_costs_are_those_of_the_work() -> None:
         operations = 4 * 2 * 8 * 9
         box = ((0, 1), (0, 4), rows, (0, 8))
         cycles = -(-operations // lanes)
-        assert costs.of(box, None) == TileCost(EngineKind.VECTOR, cycles, 0, operations)
+        assert costs.of(box, extents(box), None) == TileCost(EngineKind.VECTOR, cycles, 0, operations)
 
 
 def test_cuts_of_k_cost_what_their_length_says() -> None:
@@ -176,7 +176,7 @@ def test_cuts_of_k_cost_what_their_length_says() -> None:
     plan = plan_of(weighted(LAYERS), "layerwise", chip("tiny"))
     costs = OpCosts(plan, plan.semantics.graph.ops[0].name, 0)
     box = ((0, 8), (0, 64))
-    found = [costs.of(box, cut).macs for cut in (None, (0, 16), (48, 64), (0, 64))]
+    found = [costs.of(box, extents(box), cut).macs for cut in (None, (0, 16), (48, 64), (0, 64))]
     assert found == [32768, 8192, 8192, 32768]
 
 

@@ -17,7 +17,7 @@ from graphturbo_core.pipeline import Imports, RunRequest, run_report, run_shared
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.bounds.bounds import round_bound
 from graphturbo_core.report.report import Report
-from graphturbo_core.rounds import divide, round_cycles
+from graphturbo_core.rounds import Rounds, divide, round_cycles
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.planning import PlanTask, plan_for
@@ -160,6 +160,21 @@ def test_rounds_whose_bound_is_not_below_the_fastest_are_not_looked_at(
     bounded(monkeypatch, lambda samples: 0)
     report("best")
     assert {1, 2, 4, 16} < {*seen["estimated_cycles"]}
+
+
+@pytest.mark.parametrize(("second", "searches"), [(9, 2), (10, 1), (0, 2)])
+def test_a_second_search_needs_a_faster_first_plan(
+    monkeypatch: pytest.MonkeyPatch, second: int, searches: int
+) -> None:
+    """The first plan of the rounds that were searched takes 10 cycles; 0: it is refused."""
+    searched = looked_at(monkeypatch, "plan")
+
+    def of_first_plan(comparison: best_rounds._Comparison, rounds: Rounds) -> int:
+        return 10 if comparison._known([rounds]) else second
+
+    monkeypatch.setattr(best_rounds._Comparison, "_first_cycles", of_first_plan)
+    report("best")
+    assert len(searched) == searches
 
 
 def test_a_goal_other_than_time_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
