@@ -33,12 +33,17 @@ import numpy as np
 
 from benchmarks.drawing.growth_figure import figure_svg
 from benchmarks.growth_models import MODELS
+from graphturbo_core.best_rounds import CHOOSE
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.pipeline import RunRequest, run_report, warm_up
 
 NODES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
-STRATEGIES = ("tvm", "graphturbo")
-STEPS = ("import", "divide the batch", "plan", "lower", "simulate")
+NODES_OF_SEARCH = (100, 300, 1_000, 3_000, 10_000, 20_000)
+"""For `best`, which evaluates some ten plans (our choice)."""
+STRATEGIES = ("tvm", "graphturbo", "best")
+DIVIDE = "divide the batch"
+"""With one sample, `best` has no cluster batch to choose."""
+STEPS = ("import", DIVIDE, "plan", "lower", "simulate")
 TO_TRACE = "to Trace"
 COLUMNS = (*STEPS, "report", TO_TRACE)
 SECONDS, MEMORY = "Seconds", "MiB"
@@ -97,15 +102,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(json.dumps(asdict(measure(model, strategy, int(nodes)))))
         return 0
     found = _kept(chosen.out / POINTS) if chosen.resume else {}
-    for key in product(chosen.models, chosen.strategies, NODES):
-        if key[-1] <= chosen.max_ops:
-            found[key] = found.get(key) or _median([_in_child(*key) for _ in range(_runs(key[-1]))])
+    for line in product(chosen.models, chosen.strategies):
+        for nodes in (each for each in _nodes_of(line[1]) if each <= chosen.max_ops):
+            key = *line, nodes
+            found[key] = found.get(key) or _median([_in_child(*key) for _ in range(_runs(nodes))])
             sys.stderr.write(f"{_line(found[key], SECONDS)}\n{_line(found[key], MEMORY)}\n")
             _write(_ordered(found), chosen.out)
     points = _ordered(found)
     sys.stdout.write("\n".join(table_text(points, unit) for unit in FIGURES))
     slopes = [value for unit in FIGURES for e in exponents(points, unit).values() for value in e]
     return int(max(slopes, default=0.0) > MAX_EXPONENT)
+
+
+def _nodes_of(strategy: str) -> tuple[int, ...]:
+    return NODES_OF_SEARCH if strategy == "best" else NODES
 
 
 def _runs(nodes: int) -> int:
@@ -166,6 +176,7 @@ def measure(model: str, strategy: str, nodes: int) -> Point:
 
     def on_step(name: str, _: float) -> None:
         nonlocal last
+        name = DIVIDE if name == CHOOSE else name
         seconds[name] = process_time() - last
         mib[name] = _peak_mib() - before
         last = process_time()

@@ -76,6 +76,11 @@ class AxisMap(NamedTuple):
             return None
         return -(self.offset // self.step), (self.size - 1 - self.offset) // self.step + 1
 
+    @property
+    def alone(self) -> AxisMap:
+        """The same map for a result that has only the followed axis."""
+        return self._replace(out_axis=min(self.out_axis, 0))
+
     def interval(self, out_box: Box) -> Interval:
         """The needed interval of this input axis; (0, 0) if nothing is needed."""
         if self.out_axis < 0:
@@ -134,7 +139,7 @@ class _Intervals(dict[Interval, Interval]):
 
     def __init__(self, axis: AxisMap) -> None:
         super().__init__()
-        self._whole = axis._replace(out_axis=min(axis.out_axis, 0))
+        self._whole = axis.alone
 
     def __missing__(self, out: Interval) -> Interval:
         if len(self) >= KEPT_INTERVALS:

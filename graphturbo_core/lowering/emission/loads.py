@@ -248,8 +248,8 @@ class OperandFeeder:
         wanted = min(self._placement.grain.tiles, max(1, size // self._plan.rules.load_chunk_bytes))
         parts = [1] * len(box)
         follows: dict[int, int] = {}
-        for first, axis in enumerate(operand.access.axes):
-            follows.setdefault(axis.out_axis, first)
+        for number, axis in enumerate(operand.access.axes):
+            follows.setdefault(axis.out_axis, number)
         for out_axis in row_axes(stage):
             place = follows.get(out_axis)
             if place is not None and wanted > 1:

@@ -123,8 +123,7 @@ def _listed(axis: AxisMap, at: Indices) -> Indices:
         row = first[:, None] + np.arange(int((last - first).max()))[None, :]
         return np.unique(row[row < last[:, None]])
     if axis.kind is AxisKind.INNER:
-        hull = axis.interval(((0, 0),) * axis.out_axis + ((int(at[0]), int(at[-1]) + 1),))
-        return np.arange(*hull)
+        return np.arange(*axis.alone.interval(((int(at[0]), int(at[-1]) + 1),)))
     return at
 
 
@@ -141,7 +140,7 @@ def _even_row(axis: AxisMap, at: range) -> range | None:
     if axis.kind is AxisKind.SCALED:
         return _scaled_row(axis, at)
     if axis.kind is AxisKind.INNER:
-        return range(*axis.interval(((0, 0),) * axis.out_axis + ((at[0], at[-1] + 1),)))
+        return range(*axis.alone.interval(((at[0], at[-1] + 1),)))
     return at
 
 

@@ -70,7 +70,7 @@ class Carry:
 def _of_interval(axis: AxisMap, followed: int) -> AxisMap:
     """The map of an interval of one axis: as a box that is empty along all others."""
     if axis.out_axis < 0 or axis.out_axis == followed:
-        return axis._replace(out_axis=min(axis.out_axis, 0))
+        return axis.alone
     return axis._replace(out_axis=0, kind=AxisKind.NONE, size=0)
 
 

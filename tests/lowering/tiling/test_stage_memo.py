@@ -168,7 +168,9 @@ def test_costs_are_those_of_the_work() -> None:
         operations = 4 * 2 * 8 * 9
         box = ((0, 1), (0, 4), rows, (0, 8))
         cycles = -(-operations // lanes)
-        assert costs.of(box, extents(box), None) == TileCost(EngineKind.VECTOR, cycles, 0, operations)
+        assert costs.of(box, extents(box), None) == TileCost(
+            EngineKind.VECTOR, cycles, 0, operations
+        )
 
 
 def test_cuts_of_k_cost_what_their_length_says() -> None:
