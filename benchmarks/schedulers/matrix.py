@@ -58,7 +58,7 @@ def runs(
 ) -> list[tuple[Key, Run]]:
     """The runs of one setting on one chip, in a separate process.
 
-    `most_seconds`: of CPU time for a run; without it only rewrite searches have a limit.
+    `most_seconds`: of CPU time for a run; without it rewrite searches have `MOST_SECONDS`.
     """
     warm_up()
     model, found = setting.model, []
@@ -67,7 +67,7 @@ def runs(
         request = RunRequest(
             model.name, f"{name}@{setting.cluster_batch}", chip, model.batch, has_pictures=False
         )
-        most = MOST_SECONDS if name in REWRITE_SEARCHES else most_seconds
+        most = MOST_SECONDS if name in REWRITE_SEARCHES and not most_seconds else most_seconds
         found.append(((setting.name, chip, name), timed_run(imports, request, most)))
     return found
 

@@ -187,10 +187,10 @@ def test_every_sample_has_a_row_on_every_chip() -> None:
         (second.name, "goya", "tvm"): {"refused": "TOO_MANY_INSTRUCTIONS"},
     }
     head, *tables = samples.sections(found)
-    assert "3 of 1,280 runs are kept" in head
+    assert "3 of 1,760 runs are kept" in head
     assert len(tables) == len(CHIPS)
     rows = {line.split(" | ")[0]: line for line in tables[CHIPS.index("goya")].splitlines()}
-    names = samples.PLAIN
+    names = samples.COMPARED
     cells = rows[f"| {first.model.name}"].strip("| ").split(" | ")[1:]
     assert (cells[names.index("tvm")], cells[names.index("glow")]) == ("25", "**50**")
     assert cells[names.index("xla")] == "not run"
