@@ -32,7 +32,8 @@ class Best(Strategy):
 
     name: ClassVar[str] = "best"
     doc: ClassVar[str] = (
-        "the fastest schedule of a search over groupings and cluster batches; takes seconds to minutes"
+        "the fastest schedule of a search over groupings and cluster batches; takes seconds to "
+        "minutes"
     )
     is_search: ClassVar[bool] = True
     chooses_cluster_batch: ClassVar[bool] = True
