@@ -19,10 +19,15 @@ STRATEGIES = ("tvm@16", "graphturbo@4", "graphturbo@16", SEARCH)
 CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
 BASELINES = tuple(f"{name}@{size}" for name in ("tvm", "graphturbo") for size in CLUSTER_BATCHES)
 """Schedules that the search's is compared with."""
-EVERY = (*BASELINES, SEARCH)
+ONE = "one sample: "
+ONE_SAMPLE = tuple(
+    f"{ONE}{name}" for name in ("tvm@1", "graphturbo@1", "graphturbo:plus@1", SEARCH)
+)
+"""The same models at batch 1."""
+EVERY = (*BASELINES, SEARCH, *ONE_SAMPLE)
 CHIPS = ("stcp920", "ascend910", "generic-4x4", "goya", "ipu-gc2")
 FIELDS = ("model", "chip", "of")
-"""Of a run's key. A run has its `share` of the lower bound, `strategy` with its cluster batch, and
+"""Of a run's key; `of` names the strategy. A run has its `share` of the lower bound, `strategy` with its cluster batch, and
 seconds; or the code `refused`.
 
 `is_earlier`: an earlier state of the search gave it. `resource` of the bound and, by step from it,
@@ -60,11 +65,12 @@ def runs(model: Model, chip: str, missing: Sequence[str]) -> list[tuple[Key, Run
     """The runs of one model on one chip, in a separate process."""
     warm_up()
     imports, found = Imports(model.data()), []
-    for strategy in missing:
+    for of in missing:
+        strategy, batch = of.removeprefix(ONE), 1 if of.startswith(ONE) else model.batch
         request = RunRequest(
-            model.name, strategy, chip, model.batch, dims=dict(model.dims), has_pictures=False
+            model.name, strategy, chip, batch, dims=dict(model.dims), has_pictures=False
         )
-        found.append(((model.name, chip, strategy), _run(imports, request)))
+        found.append(((model.name, chip, of), _run(imports, request)))
     return found
 
 

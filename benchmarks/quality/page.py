@@ -8,7 +8,17 @@ from math import exp, log
 from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.drawing.sheet import Sheet
 from benchmarks.quality.kept_runs import Key, Run
-from benchmarks.quality.matrix import BASELINES, CHIPS, EVERY, KEPT, MODELS, SEARCH, STRATEGIES
+from benchmarks.quality.matrix import (
+    BASELINES,
+    CHIPS,
+    EVERY,
+    KEPT,
+    MODELS,
+    ONE,
+    ONE_SAMPLE,
+    SEARCH,
+    STRATEGIES,
+)
 from graphturbo_core.report.bounds.bound_steps import BOUND
 from graphturbo_ui.figures.bound_steps import BOUND_WORDS, STEP_WORDS
 
@@ -78,7 +88,8 @@ def page(found: Mapping[Key, Run]) -> str:
 
 def _sheets(found: Mapping[Key, Run]) -> Iterator[Sheet]:
     yield from (
-        _shares(found), _means(found), _beside(found), _separated(found), _times(found)
+        _shares(found), _means(found), _beside(found), _one_sample(found), _separated(found),
+        _times(found),
     )  # fmt: skip
 
 
@@ -149,6 +160,26 @@ def _beside(found: Mapping[Key, Run]) -> Sheet:
         f"Of {len(rows)} pairs of which all twelve others were run (`tvm` and `graphturbo` at "
         f"cluster batches of 1 to 32), `{SEARCH}` is slower than {NOT_SLOWER} of the fastest in "
         f"{slower}.",
+    )
+
+
+def _one_sample(found: Mapping[Key, Run]) -> Sheet:
+    """The search's schedule of one sample beside the others', where all are kept."""
+    rows, slower = [], 0
+    for chip in CHIPS:
+        for model in MODELS:
+            keys = [(model.name, chip, of) for of in ONE_SAMPLE]
+            if any(key not in found for key in keys):
+                continue
+            *others, best = (float(found[key].get("share", 0.0)) for key in keys)
+            slower += best < NOT_SLOWER * max(others)
+            rows.append((model.name, chip, *(_cell(found, key) for key in keys)))
+    return Sheet(
+        "One sample",
+        ("model", "chip", *(of.removeprefix(ONE) for of in ONE_SAMPLE)),
+        rows,
+        f"Shares at batch 1. Of {len(rows)} pairs, `{SEARCH}` is slower than {NOT_SLOWER} of the "
+        f"fastest of the others in {slower}.",
     )
 
 
