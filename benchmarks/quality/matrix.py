@@ -20,15 +20,14 @@ CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
 BASELINES = tuple(f"{name}@{size}" for name in ("tvm", "graphturbo") for size in CLUSTER_BATCHES)
 """Schedules that the search's is compared with."""
 ONE = "one sample: "
-ONE_SAMPLE = tuple(
-    f"{ONE}{name}" for name in ("tvm@1", "graphturbo@1", "graphturbo:plus@1", SEARCH)
-)
+_OF_ONE = ("tvm@1", "graphturbo@1", "graphturbo:plus@1", SEARCH)
+ONE_SAMPLE = tuple(f"{ONE}{name}" for name in _OF_ONE)
 """The same models at batch 1."""
 EVERY = (*BASELINES, SEARCH, *ONE_SAMPLE)
 CHIPS = ("stcp920", "ascend910", "generic-4x4", "goya", "ipu-gc2")
 FIELDS = ("model", "chip", "of")
-"""Of a run's key; `of` names the strategy. A run has its `share` of the lower bound, `strategy` with its cluster batch, and
-seconds; or the code `refused`.
+"""Of a run's key; `of` names the strategy. A run has its `share` of the lower bound, `strategy`
+with its cluster batch, and seconds; or the code `refused`.
 
 `is_earlier`: an earlier state of the search gave it. `resource` of the bound and, by step from it,
 `steps` as shares of the latency; runs that were kept before have none.

@@ -10,7 +10,16 @@ from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.quality import matrix
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.kept_runs import Key, Run
-from benchmarks.quality.matrix import CHIPS, EVERY, MODELS, SEARCH, STRATEGIES, Model
+from benchmarks.quality.matrix import (
+    CHIPS,
+    EVERY,
+    MODELS,
+    ONE,
+    ONE_SAMPLE,
+    SEARCH,
+    STRATEGIES,
+    Model,
+)
 from benchmarks.quality.page import page
 
 FIRST, SECOND = MODELS[0].name, MODELS[1].name
@@ -70,6 +79,20 @@ def test_the_search_stands_beside_the_fastest_of_all_cluster_batches() -> None:
     assert "of the fastest in 0.\n" in page(made)
 
 
+def test_one_sample_has_a_table_of_its_own() -> None:
+    """A pair with a run missing has no row; a refusal counts as slower than all."""
+    shares = dict(zip(ONE_SAMPLE, (0.1, 0.2, 0.3, 0.298), strict=True))
+    made: dict[Key, Run] = {(FIRST, CHIPS[0], of): run(share) for of, share in shares.items()}
+    made |= {(SECOND, CHIPS[0], of): run(0.5) for of in ONE_SAMPLE[1:]}
+    text = page(made)
+    assert f"| {FIRST} | {CHIPS[0]} | 0.10 | 0.20 | 0.30 | 0.30 |" in text
+    assert "Of 1 pairs, `best` is slower than 0.995 of the fastest of the others in 1." in text
+    made[SECOND, CHIPS[0], ONE_SAMPLE[0]] = {"refused": "TOO_MANY_INSTRUCTIONS"}
+    text = page(made)
+    assert f"| {SECOND} | {CHIPS[0]} | refused | 0.50 | 0.50 | 0.50 |" in text
+    assert "Of 2 pairs, `best` is slower than 0.995 of the fastest of the others in 1." in text
+
+
 def test_times_are_ratios() -> None:
     assert f"| {FIRST} | 2 |" in page(found(first=0.2, second=0.8))
 
@@ -86,7 +109,7 @@ def test_what_is_missing_is_run_and_kept(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(matrix, "KEPT", tmp_path / "quality.json")
     monkeypatch.setattr(matrix, "MODELS", (Model("teaching-resnet", 8), Model("dlrm", 8)))
     monkeypatch.setattr(matrix, "CHIPS", ("generic-4x4",))
-    monkeypatch.setattr(matrix, "EVERY", ("tvm@2", "graphturbo@2"))
+    monkeypatch.setattr(matrix, "EVERY", ("tvm@2", "graphturbo@2", f"{ONE}graphturbo@2"))
     known = {("teaching-resnet", "generic-4x4", "tvm@2"): run(0.25)}
     matrix.keep(known)
     matrix.run_missing(["teaching-resnet", "generic-4x4"], processes=1)
@@ -96,3 +119,5 @@ def test_what_is_missing_is_run_and_kept(tmp_path: Path, monkeypatch: pytest.Mon
     other = kept["teaching-resnet", "generic-4x4", "graphturbo@2"]
     assert 0 < other["share"] <= 1
     assert other["strategy"] == "graphturbo@2"
+    alone = kept["teaching-resnet", "generic-4x4", f"{ONE}graphturbo@2"]
+    assert alone["cycles"] < other["cycles"]
