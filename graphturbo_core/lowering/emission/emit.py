@@ -115,9 +115,10 @@ Slot = tuple[str, int]
 class _NestOp(NamedTuple):
     """An op of a loop nest, with values common to all its tiles.
 
-    `reached`: tensors read from outside the nest, None without any; `inside`: values of the nest
-    that it reads; `result`: its value inside the nest, unless it is the last op. `rows`: numbers of
-    the rows of its computes inside LB, by core, box or its extents, and cut of K.
+    `is_first`: whether it is the one whose K is cut. `reached`: tensors read from outside the nest,
+    None without any; `inside`: values of the nest that it reads; `result`: its value inside the
+    nest, unless it is the last op. `rows`: numbers of the rows of its computes inside LB, by core,
+    box or its extents, and cut of K.
     """
 
     op: Op
@@ -249,6 +250,7 @@ class _Emitter:
         return self.operands.ring_buffer(stage, output, core, box), True, box, output
 
     def _compute(self, nest: _Nest, turn: _Turn, each: _NestOp, target: Touched | None) -> None:
+        """Emit one op on one tile; without a target its result remains inside the nest."""
         step, core, tile, sizes, _ = turn
         box = tile.box
         accesses = [] if each.reached is None else self._reads(nest.stage, each.reached, turn)
