@@ -13,12 +13,14 @@ from benchmarks.quality.matrix import (
     CHIPS,
     EVERY,
     KEPT,
+    LONGER,
     MODELS,
     ONE,
     ONE_SAMPLE,
     SEARCH,
     STRATEGIES,
 )
+from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.report.bounds.bound_steps import BOUND
 from graphturbo_ui.figures.bound_steps import BOUND_WORDS, STEP_WORDS
 
@@ -27,8 +29,13 @@ DRAWN = ("tvm@16", "graphturbo@16", SEARCH)
 NOT_RUN = "not run"
 EARLIER = "is_earlier"
 """Field of a run that an earlier state of the search gave."""
+LONG = " (long)"
 MARK = " (before)"
 MARKED = f"`{MARK.strip()}`: found by an earlier state of the search, and not run since."
+LONG_REMARK = (
+    f"`{LONG.strip()}`: more than {DEFAULT_LIMITS.max_instructions_coarsest:,} instructions, as "
+    f"`--max-instructions {DEFAULT_LIMITS.max_instructions_longest}` allows."
+)
 NEAR_BOUND = 0.85
 NOT_SLOWER = 0.995
 LARGEST_STEPS = 3
@@ -100,15 +107,18 @@ def _shares(found: Mapping[Key, Run]) -> Sheet:
         for chip in CHIPS for model in MODELS
     ]  # fmt: skip
     head = ("model", "chip", *STRATEGIES, f"chosen by `{SEARCH}`")
-    is_marked = any(run.get(EARLIER) for run in found.values())
-    return Sheet("Share of the lower bound", head, rows, MARKED if is_marked else "")
+    marked = [MARKED] if any(run.get(EARLIER) for run in found.values()) else []
+    if any(run.keys() > LONGER.keys() for run in found.values()):
+        marked.append(LONG_REMARK)
+    return Sheet("Share of the lower bound", head, rows, " ".join(marked))
 
 
 def _cell(found: Mapping[Key, Run], key: Key) -> str:
     value = _value(found, key)
     if isinstance(value, str):
         return value
-    return f"{value:.2f}{MARK if found[key].get(EARLIER) else ''}"
+    long = LONG if found[key].keys() >= LONGER.keys() else ""
+    return f"{value:.2f}{long}{MARK if found[key].get(EARLIER) else ''}"
 
 
 def _value(found: Mapping[Key, Run], key: Key) -> float | str:

@@ -13,6 +13,7 @@ from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.quality.matrix import (
     CHIPS,
     EVERY,
+    LONGER,
     MODELS,
     ONE,
     ONE_SAMPLE,
@@ -21,6 +22,8 @@ from benchmarks.quality.matrix import (
     Model,
 )
 from benchmarks.quality.page import page
+from graphturbo_core.pipeline import Imports, RunRequest
+from graphturbo_core.report.report import Report
 
 FIRST, SECOND = MODELS[0].name, MODELS[1].name
 
@@ -91,6 +94,32 @@ def test_one_sample_has_a_table_of_its_own() -> None:
     text = page(made)
     assert f"| {SECOND} | {CHIPS[0]} | refused | 0.50 | 0.50 | 0.50 |" in text
     assert "Of 2 pairs, `best` is slower than 0.995 of the fastest of the others in 1." in text
+
+
+def test_a_longer_program_is_marked() -> None:
+    made = found(first=0.2, second=0.8)
+    assert "instructions" not in page(made)
+    made[SECOND, CHIPS[0], STRATEGIES[0]] = {**run(0.7), **LONGER}
+    text = page(made)
+    assert f"| {SECOND} | {CHIPS[0]} | 0.70 (long) | 0.80 | 0.80 | 0.80 | best@4 |" in text
+    assert "`(long)`: more than 1,200,000 instructions" in text
+
+
+def test_a_program_that_is_too_long_is_run_again_with_a_higher_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, asked = matrix.report_or_code, []
+
+    def refusing(imports: Imports, request: RunRequest) -> Report | str:
+        asked.append(request.max_instructions)
+        is_refused = request.max_instructions is None
+        return "TOO_MANY_INSTRUCTIONS" if is_refused else real(imports, request)
+
+    monkeypatch.setattr(matrix, "report_or_code", refusing)
+    (only,) = matrix.runs(Model("teaching-resnet", 8), "generic-4x4", ["tvm@2"])
+    assert asked == [None, 4_000_000]
+    assert only[1]["is_longer"]
+    assert only[1]["share"] > 0
 
 
 def test_times_are_ratios() -> None:
