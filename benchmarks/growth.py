@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _nodes_of(strategy: str) -> tuple[int, ...]:
-    return NODES_OF_SEARCH if strategy == "best" else NODES
+    return NODES_OF_SEARCH if strategy.partition("@")[0] == "best" else NODES
 
 
 def _runs(nodes: int) -> int:

@@ -1,12 +1,13 @@
 """A strategy that chooses the cluster batch -> the fastest of several, and its rounds' plans.
 
 1. The cluster batches of `CLUSTER_BATCHES` are sorted by a closed form. 2. The strategy searches
-the rounds of the first. It searches those of the second if its first plan is faster there than with
-the first, or is refused with either. 3. For the others its first plan is simulated, unless the
-plan's lower bound says that it is slower than the fastest so far, or the search gained `MUCH` over
-its first plan. 4. The fastest of all is taken. No rounds are looked at whose own lower bound is not
-below the fastest so far, and no closed form is computed where that bound is above another's.
-Rounds of equal size are searched once: their plan does not depend on the others.
+the rounds of the first. It searches those of the second if its first plan is faster there than
+where the fastest so far was found, or if one of these two is refused. 3. For the others its first
+plan is simulated, unless the plan's lower bound says that it is slower than the fastest so far, or
+the search gained `MUCH` over its first plan. 4. The fastest of all is taken. No rounds are looked
+at whose own lower bound is not below the fastest so far, and no closed form is computed where that
+bound is above another's. Rounds of equal size are searched once: their plan does not depend on the
+others.
 Our choice; the paper's cluster batches were given.
 """
 
@@ -39,10 +40,11 @@ from graphturbo_core.trial_cache import TrialCache
 CLUSTER_BATCHES = (1, 2, 4, 8, 16, 32)
 """Samples per round that are compared (our choice)."""
 MOST_SEARCHED = 2
-"""Cluster batches that may be searched (our choice)."""
+"""Cluster batches that rule 2 looks at (our choice)."""
 MUCH = 2
 """Gain of a search over its first plan, from which first plans elsewhere are not simulated (our
 choice: on generic-4x4 such a plan takes a minute to lower; of three models none came near)."""
+NO_CLUSTER_BATCH = "NO_CLUSTER_BATCH"
 OnDone = Callable[[int, int], None]
 """Gets the number of parts that are done, and the number of all."""
 CHOOSE = "choose the cluster batch"
@@ -149,14 +151,14 @@ class _Comparison:
     def fastest(self, candidates: Sequence[Rounds]) -> ChosenRounds:
         """The four rules of the file."""
         bounds = dict(enumerate(map(self._bound, candidates)))
-        searched, total = 0, len(candidates)
+        looked_at, total = 0, len(candidates)
         while bounds:
             self.on_done(total - len(bounds), total)
             place = self._likeliest(candidates, bounds)
-            if searched < MOST_SEARCHED:
+            if looked_at < MOST_SEARCHED:
                 is_likely = self._is_likely(candidates, candidates[place])
                 look = self._search if is_likely else self._take_first
-                searched += look(candidates[place])
+                looked_at += look(candidates[place])
             elif self._may_be_fastest(candidates, candidates[place]):
                 self._take_first(candidates[place])
             del bounds[place]
@@ -165,7 +167,7 @@ class _Comparison:
         known = self._known(candidates)
         if not known:
             what = "no cluster batch has a plan"
-            raise CapacityError("NO_CLUSTER_BATCH", what, change="choose graphturbo to see why")
+            raise CapacityError(NO_CLUSTER_BATCH, what, change="choose graphturbo to see why")
         rounds = candidates[min(known)[1]]
         plans = {size: PinnedPlan(recorded(self._found[size][0])) for size in rounds.semantics}
         chosen = _chosen_at(self.request, self.spec, self.strategy, rounds, plans)
@@ -221,8 +223,11 @@ class _Comparison:
         known = self._known(candidates)
         if not known:
             return True
-        first = self._first_cycles(rounds)
-        return not first or first < self._first_cycles(candidates[min(known)[1]])
+        found = self._first_cycles(candidates[min(known)[1]])
+        with suppress(CapacityError, PlanError):
+            first = self._first_cycles(rounds)
+            return not (first and found) or first < found
+        return True
 
     def _may_be_fastest(self, candidates: Sequence[Rounds], rounds: Rounds) -> bool:
         """Whether rule 3 has a candidate's first plans simulated."""
@@ -241,7 +246,11 @@ class _Comparison:
         return not known or round_cycles(rounds.division, least) < min(known)[0]
 
     def _first_cycles(self, rounds: Rounds) -> int:
-        """Cycles with the first plans, which the search has simulated; 0 if one is not lowered."""
+        """Cycles with the first plans; 0 if one is not lowered.
+
+        Raises:
+            CapacityError, PlanError: there is no such plan; not for rounds that were searched.
+        """
         found = {}
         for size in rounds.semantics:
             cost = self._cache(size).cost(self._first_plan(rounds, size))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.paper.results import report_or_code
 from benchmarks.quality.kept_runs import Key, Run, read_runs, run_tasks, write_runs
+from graphturbo_core.best_rounds import NO_CLUSTER_BATCH
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.pipeline import Imports, RunRequest, warm_up
@@ -80,7 +81,7 @@ def runs(model: Model, chip: str, missing: Sequence[str]) -> list[tuple[Key, Run
 def _run(imports: Imports, request: RunRequest) -> Run:
     """The run; a program that is too long is allowed to be as long as a user may ask for."""
     answer, longer = report_or_code(imports, request), {}
-    if answer == TOO_MANY_INSTRUCTIONS:
+    if answer in (TOO_MANY_INSTRUCTIONS, NO_CLUSTER_BATCH):
         most = imports.limits.max_instructions_longest
         answer, longer = report_or_code(imports, replace(request, max_instructions=most)), LONGER
     if isinstance(answer, str):

@@ -17,9 +17,9 @@ from graphturbo_core.frontend.catalogue import load_sample, sample_names
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "scheduler-samples.json"
 SLOW = (*REWRITE_SEARCHES, "ios")
-"""`ios` simulates some hundred stages of each model."""
+"""Searches, and `ios`, which simulates some hundred stages of each model."""
 SLOW_SECONDS = 60
-"""CPU seconds of each of these; it is ended beyond (our choice: there are 480 of them)."""
+"""CPU seconds of each of these; it is ended beyond (our choice: there are hundreds of them)."""
 BATCH, CLUSTER_BATCH = 16, 4
 """The same for all (our choice: as the second and third setting of `matrix.py`)."""
 

@@ -78,7 +78,7 @@ class AxisMap(NamedTuple):
 
     @property
     def alone(self) -> AxisMap:
-        """The same map for a result that has only the followed axis."""
+        """The same map for a result that has only the followed axis: of a box of one interval."""
         return self._replace(out_axis=min(self.out_axis, 0))
 
     def interval(self, out_box: Box) -> Interval:

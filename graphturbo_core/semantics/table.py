@@ -54,13 +54,13 @@ class GraphSemantics:
 
     @cached_property
     def twins(self) -> Mapping[str, int]:
-        """A number per op that others equal, inputs included: the same for these."""
+        """A number by op: the same for ops of one kind with equal inputs, none for other ops."""
+        keys = {op.name: (self.kinds[op.name], op.inputs) for op in self.graph.ops}
         numbers: dict[tuple[int, tuple[str, ...]], int] = {}
-        of = {op.name: (self.kinds[op.name], op.inputs) for op in self.graph.ops}
-        count = Counter(of.values())
+        count = Counter(keys.values())
         return {
             name: numbers.setdefault(key, len(numbers))
-            for name, key in of.items()
+            for name, key in keys.items()
             if count[key] > 1
         }
 

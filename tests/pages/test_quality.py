@@ -98,11 +98,19 @@ def test_one_sample_has_a_table_of_its_own() -> None:
 
 def test_a_longer_program_is_marked() -> None:
     made = found(first=0.2, second=0.8)
-    assert "instructions" not in page(made)
     made[SECOND, CHIPS[0], STRATEGIES[0]] = {**run(0.7), **LONGER}
+    made[SECOND, CHIPS[0], STRATEGIES[1]] = {"refused": "TOO_MANY_INSTRUCTIONS", **LONGER}
+    row = f"| {SECOND} | {CHIPS[0]} | 0.70 (long) | refused (long) | 0.80 | 0.80 | best@4 |"
+    assert row in page(made)
+
+
+def test_the_search_is_not_compared_with_a_longer_program() -> None:
+    made: dict[Key, Run] = {(FIRST, CHIPS[0], of): run(0.3) for of in EVERY}
+    for of in ("tvm@8", ONE_SAMPLE[0]):
+        made[FIRST, CHIPS[0], of] = {**run(0.9), **LONGER}
     text = page(made)
-    assert f"| {SECOND} | {CHIPS[0]} | 0.70 (long) | 0.80 | 0.80 | 0.80 | best@4 |" in text
-    assert "`(long)`: more than 1,200,000 instructions" in text
+    assert "is slower than 0.995 of the fastest in 0." in text
+    assert "of the fastest of the others in 0." in text
 
 
 def test_a_program_that_is_too_long_is_run_again_with_a_higher_limit(

@@ -121,7 +121,6 @@ class _NestOp(NamedTuple):
     box or its extents, and cut of K.
     """
 
-    op: Op
     number: int
     is_first: bool
     costs: OpCosts
@@ -139,13 +138,13 @@ class _Nest(NamedTuple):
     ops: tuple[_NestOp, ...]
 
 
-class _Turn(NamedTuple):
-    """A core's tile in a step, with its extents, and staging buffers of the tile by slot."""
+class _CoreTile(NamedTuple):
+    """A core's tile in a step, with the extents of its box, and its staging buffers by slot."""
 
     step: int
     core: int
     tile: Tile
-    extents: tuple[int, ...]
+    sizes: tuple[int, ...]
     values: dict[int, int]
 
 
@@ -187,7 +186,7 @@ class _Emitter:
             self._fetch(stage, number + ahead)
             for core, tile in step.items():
                 self._tile(nest, number, core, tile)
-            listed = (len(self.builder.rows), self.builder.accesses)
+            listed = (len(self.builder.row_numbers), self.builder.accesses)
             if not self.room.holds(*listed):
                 fewest = self.room.fewest(*listed)
                 raise too_many_instructions(self.plan, stage.ops[0].name, fewest)
@@ -207,7 +206,6 @@ class _Emitter:
 
         return tuple(
             _NestOp(
-                op,
                 self.op_index[op.name],
                 place == 0,
                 self.common.costs(op, 0 if place else stage.output_index),
@@ -224,15 +222,15 @@ class _Emitter:
         if tile.is_first:
             self.ordinal[core] = self.ordinal.get(core, -1) + 1
         values = self.values.setdefault((core, tile.row, tile.column), {})
-        turn = _Turn(step, core, tile, extents(tile.box), values)
+        at = _CoreTile(step, core, tile, extents(tile.box), values)
         if not tile.is_last:
-            self._compute(nest, turn, nest.ops[0], None)
+            self._compute(nest, at, nest.ops[0], None)
             return
         for each in nest.ops[:-1]:
-            self._compute(nest, turn, each, None)
+            self._compute(nest, at, each, None)
         target = self._target(nest.stage, core, tile.box)
-        self._compute(nest, turn, nest.ops[-1], target)
-        self._store(nest.stage, turn, target[0])
+        self._compute(nest, at, nest.ops[-1], target)
+        self._store(nest.stage, at, target[0])
 
     def _target(self, stage: Stage, core: int, box: Box) -> Touched:
         """Write access of the nest's result: in LB, or in GB for a shared engine."""
@@ -249,18 +247,18 @@ class _Emitter:
             return self.operands.held(made, core), True, inside, output
         return self.operands.ring_buffer(stage, output, core, box), True, box, output
 
-    def _compute(self, nest: _Nest, turn: _Turn, each: _NestOp, target: Touched | None) -> None:
+    def _compute(self, nest: _Nest, at: _CoreTile, each: _NestOp, target: Touched | None) -> None:
         """Emit one op on one tile; without a target its result remains inside the nest."""
-        step, core, tile, sizes, _ = turn
+        step, core, tile, sizes, _ = at
         box = tile.box
-        accesses = [] if each.reached is None else self._reads(nest.stage, each.reached, turn)
+        accesses = [] if each.reached is None else self._reads(nest.stage, each.reached, at)
         for name, slot in each.inside:
-            accesses.append((self._value(nest, turn, name, slot), False, box, name))
+            accesses.append((self._value(nest, at, name, slot), False, box, name))
         written = target
         if written is None:
-            written = self._value(nest, turn, *each.result), True, box, each.result[0]
+            written = self._value(nest, at, *each.result), True, box, each.result[0]
         if each.is_first and not tile.is_first:
-            sums = self._value(nest, turn, *each.result)
+            sums = self._value(nest, at, *each.result)
             accesses.append((sums, False, box, written[3]))
         accesses.append(written)
         cut = tile.reduce if each.is_first else None
@@ -284,11 +282,11 @@ class _Emitter:
         )  # fmt: skip
         self.builder.compute(engine, where, work, accesses)
         if core != CLUSTER_CORE and not is_divided:
-            each.rows[key] = self.builder.rows[-1]
+            each.rows[key] = self.builder.row_numbers[-1]
 
-    def _reads(self, stage: Stage, reached: Reached[Operand], turn: _Turn) -> list[Touched]:
+    def _reads(self, stage: Stage, reached: Reached[Operand], at: _CoreTile) -> list[Touched]:
         """Reads of one op from outside its nest for a tile."""
-        step, core, tile = turn[:3]
+        step, core, tile = at[:3]
         found: list[Touched] = []
         for operand in reached.by(tile.box):
             box, tensor = operand_box(stage, operand, tile), operand.tensor
@@ -318,29 +316,29 @@ class _Emitter:
                 found[end] = found.get(end, 0) + tensor_bytes(self.plan, tensor, box)
         return tuple(Crossing(end, size) for end, size in found.items())
 
-    def _value(self, nest: _Nest, turn: _Turn, name: str, slot: int) -> int:
+    def _value(self, nest: _Nest, at: _CoreTile, name: str, slot: int) -> int:
         """The staging buffer of a value inside the nest; values in one slot share a buffer."""
-        known = turn.values.get(slot)
+        known = at.values.get(slot)
         if known is None:
-            core, tile = turn.core, turn.tile
+            core, tile = at.core, at.tile
             offset = nest.staging.offset(tile, slot, self.ordinal[core])
             size = nest.staging.slot_bytes
             cores = self.machine.classes.size(core)
-            known = turn.values[slot] = self.builder.buffer(
+            known = at.values[slot] = self.builder.buffer(
                 LocalBuffer(Memory.STAGING, core, offset, size, name, tile.box, cores=cores)
             )
         return known
 
-    def _store(self, stage: Stage, turn: _Turn, source: int) -> None:
+    def _store(self, stage: Stage, at: _CoreTile, source: int) -> None:
         site = self.around.targets.get(stage.output)
         is_there = site is not None and (site.memory is Memory.GB or stage.is_passing)
         if site is None or (stage.is_on_cluster and is_there):
             return
-        box = intersect(turn.tile.box, site.box)
+        box = intersect(at.tile.box, site.box)
         if is_empty(box):
             return
-        where = Where(self.op_index[stage.ops[-1].name], stage.layer, turn.step)
+        where = Where(self.op_index[stage.ops[-1].name], stage.layer, at.step)
         if stage.is_on_cluster:
             self.mover.write_back(where, site, box, source)
         else:
-            self.mover.store(where, site, box, (turn.core, source))
+            self.mover.store(where, site, box, (at.core, source))

@@ -113,7 +113,7 @@ _ORDER = (
 assert tuple(_DTYPES) == _ORDER, "rows are not in the order of the columns"
 
 Row = tuple[int, ...]
-"""All cells of an instruction, but 0 for its tile: thousands of instructions have equal ones."""
+"""Cells of an instruction, with 0 in that of its tile: equal instructions share a row."""
 Touched = tuple[int, bool, Box, str]
 """An `Access` as a plain tuple, which takes a ninth of the time to make."""
 _NOWHERE = (-1, -1, 0)
@@ -136,13 +136,13 @@ def _compute_row(
 class CodeBuilder:
     """Collects a kernel's instructions in layer order.
 
-    `number_of`: distinct rows, numbered. Per instruction: `rows` has the number of its row, `tiles`
-    its tile. `channels`: of those instructions that occupy any.
+    `number_of`: distinct rows, numbered. Per instruction, `row_numbers` has the number of its row,
+    `tiles` its tile. `channels`: of those instructions that occupy any.
     """
 
     machine: Machine
     number_of: dict[Row, int] = field(default_factory=dict)
-    rows: list[int] = field(default_factory=list)
+    row_numbers: list[int] = field(default_factory=list)
     tiles: list[int] = field(default_factory=list)
     channels: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     transfers: list[Transfer] = field(default_factory=list)
@@ -181,14 +181,9 @@ class CodeBuilder:
         assert len(cells) == len(_DTYPES), "cells are not the columns"
         return self.number_of.setdefault(cells, len(self.number_of))
 
-    def compute_row(self, engine: int, where: Where, work: Compute) -> int:
-        """The number of a compute's row whose accesses are all inside LB."""
-        assert not work.far, "it occupies ports"
-        return self.row(_compute_row(engine, where, work, (work.cycles, 0)))
-
     def add(self, row: int, tile: int, accesses: Iterable[Touched], result: Box) -> None:
         """Append an instruction with this row; an empty `result` for a move."""
-        self.rows.append(row)
+        self.row_numbers.append(row)
         self.tiles.append(tile)
         self.touched.extend(accesses)
         self.touched_at.append(len(self.touched))
@@ -202,7 +197,8 @@ class CodeBuilder:
         If the bytes pass an LB, the latency is that of the farthest memory.
         """
         if not work.far:
-            self.add(self.compute_row(engine, where, work), where.tile, accesses, work.box)
+            row = self.row(_compute_row(engine, where, work, (work.cycles, 0)))
+            self.add(row, where.tile, accesses, work.box)
             return
         size_bytes = sum(way.size_bytes for way in work.far)
         ways = [(self.machine.port(way.end), way.size_bytes) for way in work.far]
@@ -216,7 +212,7 @@ class CodeBuilder:
             (channel, transfer_cycles(size, self.bandwidths[channel])) for channel, size in ways
         )
         hold = max([work.cycles, *(cycles for _, cycles in ports)])
-        place = len(self.rows)
+        place = len(self.row_numbers)
         self.own_cycles[place] = work.cycles
         self.transfers += [Transfer(place, channel, size) for channel, size in ways]
         self.channels[place] = ports
@@ -232,7 +228,7 @@ class CodeBuilder:
         accesses: Iterable[Touched],
     ) -> None:
         """Append a move; it occupies its engine as long as its slowest channel."""
-        place, size_bytes = len(self.rows), move.size_bytes
+        place, size_bytes = len(self.row_numbers), move.size_bytes
         self.transfers += [Transfer(place, use[0], size_bytes, *use[1:]) for use in move.channels]
         ports, hold_cycles = self._ports(move.channels, size_bytes)
         self.channels[place] = ports
@@ -258,13 +254,13 @@ class CodeBuilder:
 
     def finish(self) -> KernelCode:
         """The collected instructions as arrays."""
-        rows = np.array(self.rows, dtype=np.int64)
-        table = np.array([*self.number_of], dtype=np.int64).reshape(-1, len(_DTYPES))
-        cells = {
-            name: column.astype(dtype)[rows]
-            for (name, dtype), column in zip(_DTYPES.items(), table.T, strict=True)
+        numbers = np.array(self.row_numbers, dtype=np.int64)
+        rows = np.array([*self.number_of], dtype=np.int64).reshape(-1, len(_DTYPES))
+        found = {
+            name: column.astype(dtype)[numbers]
+            for (name, dtype), column in zip(_DTYPES.items(), rows.T, strict=True)
         }
-        cells["tile"] = np.array(self.tiles, dtype=_DTYPES["tile"])
+        found["tile"] = np.array(self.tiles, dtype=_DTYPES["tile"])
         channel_at, pairs = self._channel_pairs()
         touched = zip(*self.touched, strict=True) if self.touched else ((),) * 4
         buffers, writes, boxes, tensors = touched
@@ -272,7 +268,7 @@ class CodeBuilder:
         result_lo, result_hi = pack_boxes(self.results)
         number = {name: place for place, name in enumerate(dict.fromkeys(tensors))}
         return KernelCode(
-            **cells,
+            **found,
             channel_at=channel_at,
             channel=pairs[:, 0].astype(np.int32),
             channel_cycles=pairs[:, 1].copy(),
@@ -294,7 +290,7 @@ class CodeBuilder:
 
         Instructions are listed in `channels` in order.
         """
-        counts = np.zeros(len(self.rows) + 1, dtype=np.int64)
+        counts = np.zeros(len(self.row_numbers) + 1, dtype=np.int64)
         places = np.array([*self.channels], dtype=np.int64)
         counts[places + 1] = [len(held) for held in self.channels.values()]
         flat = chain.from_iterable(chain.from_iterable(self.channels.values()))

@@ -71,7 +71,7 @@ def _of_interval(axis: AxisMap, followed: int) -> AxisMap:
     """The map of an interval of one axis: as a box that is empty along all others."""
     if axis.out_axis < 0 or axis.out_axis == followed:
         return axis.alone
-    return axis._replace(out_axis=0, kind=AxisKind.NONE, size=0)
+    return AxisMap(AxisKind.SAME, 0, 0)  # of no elements, so every interval of it is empty
 
 
 def carry_axis(layers: LayerGraph, ops: Sequence[str], main: str, axis: int) -> Carry:

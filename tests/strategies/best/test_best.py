@@ -162,15 +162,22 @@ def test_rounds_whose_bound_is_not_below_the_fastest_are_not_looked_at(
     assert {1, 2, 4, 16} < {*seen["estimated_cycles"]}
 
 
-@pytest.mark.parametrize(("second", "searches"), [(9, 2), (10, 1), (0, 2)])
+@pytest.mark.parametrize(
+    ("first", "second", "searches"),
+    [(10, 9, 2), (10, 10, 1), (10, 0, 2), (0, 10, 2), (10, CapacityError("SMALL", "no plan"), 2)],
+)
 def test_a_second_search_needs_a_faster_first_plan(
-    monkeypatch: pytest.MonkeyPatch, second: int, searches: int
+    monkeypatch: pytest.MonkeyPatch, first: int, second: int | CapacityError, searches: int
 ) -> None:
-    """The first plan of the rounds that were searched takes 10 cycles; 0: it is refused."""
+    """Cycles of the first plan of the rounds that were searched, and of others; 0: not lowered."""
     searched = looked_at(monkeypatch, "plan")
 
     def of_first_plan(comparison: best_rounds._Comparison, rounds: Rounds) -> int:
-        return 10 if comparison._known([rounds]) else second
+        if comparison._known([rounds]):
+            return first
+        if isinstance(second, CapacityError):
+            raise second
+        return second
 
     monkeypatch.setattr(best_rounds._Comparison, "_first_cycles", of_first_plan)
     report("best")
