@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.steps.splitting import fewest_pieces, literal_candidates
+from graphturbo_core.strategies.steps.splitting import (
+    SplitInfo,
+    fewest_pieces,
+    literal_candidates,
+)
 
 FULL = "full"
 """Name of the variant that every search evaluates first."""
@@ -13,6 +18,10 @@ HALF_ROOM = "room over 2"
 FEWEST = "best=fewest-pieces"
 _CAPACITY_PARTS = (2, 4)
 """Divisors of the LB capacity for Algorithm 1: a half and a quarter (our choice)."""
+
+MOST_FEWEST_OPS = 1024
+"""Ops of a sub-graph with the fewest pieces (our choice: it is found along every axis, through the
+whole sub-graph at each merge, which takes quadratic time)."""
 
 
 def variants(full: GraphTurbo) -> dict[str, GraphTurbo]:
@@ -24,7 +33,7 @@ def variants(full: GraphTurbo) -> dict[str, GraphTurbo]:
     }
     splitters = {
         **less,
-        FEWEST: replace(splitter, best=fewest_pieces),
+        FEWEST: replace(splitter, best=fewest_pieces_of_short),
         "candidates=literal": replace(splitter, candidates=literal_candidates),
         "peak=literal": replace(splitter, is_literal_peak=True),
     }
@@ -33,3 +42,8 @@ def variants(full: GraphTurbo) -> dict[str, GraphTurbo]:
         "blocks=none": replace(full, merging=replace(full.merging, has_block_step=False)),
         **{name: replace(full, splitter=other) for name, other in splitters.items()},
     }
+
+
+def fewest_pieces_of_short(splits: Iterable[SplitInfo], ops: int) -> SplitInfo | None:
+    """As `fewest_pieces`; longer sub-graphs than `MOST_FEWEST_OPS` have no split."""
+    return fewest_pieces(splits, ops) if ops <= MOST_FEWEST_OPS else None

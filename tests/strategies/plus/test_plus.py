@@ -23,10 +23,11 @@ from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus import cooperating
 from graphturbo_core.strategies.plus.cooperating import cheapest_runs
 from graphturbo_core.strategies.plus.runs import ALONE, Run, Runs
+from graphturbo_core.strategies.plus.variants import MOST_FEWEST_OPS, fewest_pieces_of_short
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Cost, PlanCost, Target
-from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.steps.splitting import SplitInfo, Splitter, SubGraph
 from tests.strategies.chains import FEED_FORWARD, TWO_FEED_FORWARDS
 from tests.strategies.plus.plans import heavy, plus, spent
 from tests.strategies.samples import hardware, sample_semantics, weighted
@@ -341,3 +342,10 @@ def test_a_small_sample_gets_no_dearer() -> None:
     sem = sample_semantics("teaching-resnet", 1)
     plan = plus(sem, hardware())
     assert cost(plan) <= cost(plus(sem, hardware(), plus_cooperation="off", plus_lending="off"))
+
+
+def test_long_sub_graphs_have_no_split_of_fewest_pieces() -> None:
+    """It would be found along every axis of all of it, at each merge."""
+    split = SplitInfo(True, 3, 2, 1, 100)
+    assert fewest_pieces_of_short([split], MOST_FEWEST_OPS) == split
+    assert fewest_pieces_of_short([split], MOST_FEWEST_OPS + 1) is None
