@@ -60,18 +60,21 @@ def sections(found: Mapping[Key, Run]) -> Iterator[str]:
     yield (
         "## Every sample\n\n"
         f"Batch {BATCH}, {CLUSTER_BATCH} per cluster; share of the lower bound in %, the fastest "
-        f"of a row in bold. `ios` and the searches are ended after {SLOW_SECONDS} s of CPU time. "
+        f"of a row in bold. `ios` and the searches are ended after {SLOW_SECONDS} s of CPU time; "
+        "where none of their runs is kept, a chip has no column for them. "
         f"{len(found):,} of {count:,} runs are kept; `not run`: not yet.\n"
     )
     for chip in CHIPS:
-        rows = [_row(found, setting, chip) for setting in every]
-        heads = [chip, *(f"`{name}`" for name in COMPARED)]
+        begun = {name for _, own_chip, name in found if own_chip == chip}
+        names = [name for name in COMPARED if name in begun or name not in SLOW]
+        rows = [_row(found, setting, chip, names) for setting in every]
+        heads = [chip, *(f"`{name}`" for name in names)]
         yield Sheet("", heads, rows).markdown().removeprefix("## \n\n")
 
 
-def _row(found: Mapping[Key, Run], setting: Setting, chip: str) -> list[str]:
+def _row(found: Mapping[Key, Run], setting: Setting, chip: str, names: Iterable[str]) -> list[str]:
     """Shares of a sample's schedules, in %, or why there is none."""
-    runs = [KeptRun(**found.get((setting.name, chip, name), {})) for name in COMPARED]
+    runs = [KeptRun(**found.get((setting.name, chip, name), {})) for name in names]
     fastest = max((run.share for run in runs if run.has_figures), default=0.0)
 
     def text(run: KeptRun) -> str:

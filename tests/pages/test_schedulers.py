@@ -184,14 +184,16 @@ def test_every_sample_has_a_row_on_every_chip() -> None:
     found: dict[Key, Run] = {
         (first.name, "goya", "tvm"): run(0.002, share=0.25),
         (first.name, "goya", "glow"): run(0.001, share=0.5),
+        (first.name, "goya", "ios"): {"over_seconds": 60},
         (second.name, "goya", "tvm"): {"refused": "TOO_MANY_INSTRUCTIONS"},
     }
     head, *tables = samples.sections(found)
-    assert "3 of 1,760 runs are kept" in head
+    assert "4 of 1,760 runs are kept" in head
     assert len(tables) == len(CHIPS)
     rows = {line.split(" | ")[0]: line for line in tables[CHIPS.index("goya")].splitlines()}
-    names = samples.COMPARED
+    names = [name for name in samples.COMPARED if name not in ("ios:both", "taso-like")]
     cells = rows[f"| {first.model.name}"].strip("| ").split(" | ")[1:]
     assert (cells[names.index("tvm")], cells[names.index("glow")]) == ("25", "**50**")
-    assert cells[names.index("xla")] == "not run"
+    assert (cells[names.index("xla")], cells[names.index("ios")]) == ("not run", "over 60 s")
+    assert "ios" not in tables[CHIPS.index("stcp920")]
     assert "TOO_MANY_INSTRUCTIONS" in rows[f"| {second.model.name}"]
