@@ -7,12 +7,14 @@ from math import ceil, floor, log10
 
 WIDTH, HEIGHT = 760, 460
 LEFT, RIGHT, TOP, BOTTOM = 70, 190, 30, 50
-COLOURS = ("#4269d0", "#97bbf5", "#d1605e", "#e7a39b")
+COLOURS = ("#1f3b99", "#4f7fe0", "#a3c4f7", "#8f2d2b", "#d9645f", "#ecaea6")
+"""One per line: three of a model, dark to light."""
 Line = Sequence[tuple[float, float]]
 
 
 def figure_svg(lines: Mapping[str, Line], cost: str) -> str:
     """SVG of named lines; both coordinates are above 0. `cost`: title of the y axis."""
+    assert len(lines) <= len(COLOURS), "two lines of one colour"
     every = [point for line in lines.values() for point in line]
     spans = [_decades([point[axis] for point in every]) for axis in (0, 1)]
     parts = [
@@ -22,7 +24,7 @@ def figure_svg(lines: Mapping[str, Line], cost: str) -> str:
         *_grid(spans, cost),
     ]
     for number, (name, line) in enumerate(lines.items()):
-        colour = COLOURS[number % len(COLOURS)]
+        colour = COLOURS[number]
         places = [_place(point, spans) for point in line]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')

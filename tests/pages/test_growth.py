@@ -109,6 +109,8 @@ def test_figure_has_a_mark_a_point_and_lines_that_rise() -> None:
     assert ends[0][0] < ends[1][0]
     assert ends[0][1] > ends[1][1]
     assert first != second
+    strokes = [line.attrib["stroke"] for line in root.findall(f"{SVG}polyline")]
+    assert len({*strokes}) == len(strokes)
 
 
 def test_points_are_kept_when_others_are_measured(
