@@ -82,7 +82,7 @@ def page(found: Mapping[Key, Run]) -> str:
             "5 % slower on `generic-4x4`, where the search takes another plan. On `stcp920`, the "
             "rates of `graphturbo` and `graphturbo:plus` do not change on the other nine models of "
             "constants.md, nor on the paper's rows, but for `graphturbo:plus` on row J: 0.9 % "
-            "slower. The rows of `generic-4x4` are made anew after it: there `best` of ViT-B/16, "
+            "slower. The rows of `generic-4x4` were run again after it: there `best` of ViT-B/16, "
             "ResNet-50 and DenseNet-121 is 7, 1.8 and 1.5 % slower than in the rows before, which "
             "earlier states gave; we do not know which change did it.\n",
             "That a second cluster batch is searched only where its first plan is faster was "

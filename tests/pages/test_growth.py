@@ -109,8 +109,13 @@ def test_figure_has_a_mark_a_point_and_lines_that_rise() -> None:
     assert ends[0][0] < ends[1][0]
     assert ends[0][1] > ends[1][1]
     assert first != second
-    strokes = [line.attrib["stroke"] for line in root.findall(f"{SVG}polyline")]
-    assert len({*strokes}) == len(strokes)
+
+
+def test_every_line_of_the_page_has_a_colour_of_its_own() -> None:
+    lines = {f"{m}, {s}": [(100, 1), (1000, 10)] for m in MODELS for s in growth.STRATEGIES}
+    root = ElementTree.fromstring(figure_svg(lines, SECONDS))
+    strokes = {line.attrib["stroke"] for line in root.findall(f"{SVG}polyline")}
+    assert len(strokes) == len(lines)
 
 
 def test_points_are_kept_when_others_are_measured(
