@@ -33,9 +33,9 @@ import numpy as np
 
 from benchmarks.drawing.growth_figure import figure_svg
 from benchmarks.growth_models import MODELS
-from graphturbo_core.best_rounds import CHOOSE
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.pipeline import RunRequest, run_report, warm_up
+from graphturbo_core.strategies import compared_batches
 
 NODES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 NODES_OF_SEARCH = (100, 300, 1_000, 3_000, 10_000, 20_000)
@@ -176,7 +176,7 @@ def measure(model: str, strategy: str, nodes: int) -> Point:
 
     def on_step(name: str, _: float) -> None:
         nonlocal last
-        name = DIVIDE if name == CHOOSE else name
+        name = DIVIDE if name == compared_batches.STEP else name
         seconds[name] = process_time() - last
         mib[name] = _peak_mib() - before
         last = process_time()

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from graphturbo_core.errors import CapacityError, PlanError
-from graphturbo_core.graph_search.chosen_graph import ChosenGraph, choose_graph
+from graphturbo_core.graph_search.chosen_graph import ChosenGraph, choose_graph, with_decisions
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.products.plan import Decision, Plan
@@ -27,9 +27,16 @@ from graphturbo_core.recorder import Recorder
 from graphturbo_core.report.bounds.bounds import round_bound
 from graphturbo_core.rounds import Imports, Rounds, divide, round_cycles
 from graphturbo_core.run_request import RunRequest
+from graphturbo_core.strategies.compared_batches import (
+    RULE_BOUND,
+    RULE_FIRST,
+    RULE_SEARCHED,
+    RULE_SLOW,
+    STEP,
+    ComparedBatch,
+)
 from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
-from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, target_of
 from graphturbo_core.strategies.plus.least_cycles import least_cycles
 from graphturbo_core.strategies.registry import StrategySpec
@@ -47,8 +54,6 @@ choice: on generic-4x4 such a plan takes a minute to lower; of three models none
 NO_CLUSTER_BATCH = "NO_CLUSTER_BATCH"
 OnDone = Callable[[int, int], None]
 """Gets the number of parts that are done, and the number of all."""
-CHOOSE = "choose the cluster batch"
-"""The step's name."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +87,8 @@ def rounds_of(
     spec = chosen[2]
     strategy = chosen_strategy(spec, request.options)
     if strategy.chooses_cluster_batch and spec.cluster_batch is None and not request.plan:
-        on_done = recorder.progress(CHOOSE)
-        return recorder.run(CHOOSE, choose_rounds, imports, request, chosen, on_done)
+        on_done = recorder.progress(STEP)
+        return recorder.run(STEP, choose_rounds, imports, request, chosen, on_done)
     found = ChosenGraph(request)
     if strategy.graph_search is not None and not request.plan:
         found = choose_graph(imports, request, (*chosen, strategy.graph_search), recorder)
@@ -149,8 +154,25 @@ class _Comparison:
     _caches: dict[int, TrialCache] = field(default_factory=dict)
 
     def fastest(self, candidates: Sequence[Rounds]) -> ChosenRounds:
-        """The four rules of the file."""
-        bounds = dict(enumerate(map(self._bound, candidates)))
+        """Rule 4, after the others."""
+        bounds = [self._bound(each) for each in candidates]
+        rules = self._looked_at(candidates, dict(enumerate(bounds)))
+        known = self._known(candidates)
+        if not known:
+            what = "no cluster batch has a plan"
+            raise CapacityError(NO_CLUSTER_BATCH, what, change="choose graphturbo to see why")
+        rounds = candidates[min(known)[1]]
+        decisions = tuple(
+            self._decision(each, rule, bound, is_taken=each is rounds)
+            for each, rule, bound in zip(candidates, rules, bounds, strict=True)
+        )
+        plans = {size: with_decisions(self._found[size][0], decisions) for size in rounds.semantics}
+        chosen = _chosen_at(self.request, self.spec, self.strategy, rounds, plans)
+        return replace(chosen, caches=self._caches)
+
+    def _looked_at(self, candidates: Sequence[Rounds], bounds: dict[int, int]) -> list[str]:
+        """Rules 1 to 3; returns what was done with each candidate. `bounds`: by its place."""
+        done = [RULE_BOUND] * len(candidates)
         looked_at, total = 0, len(candidates)
         while bounds:
             self.on_done(total - len(bounds), total)
@@ -158,20 +180,30 @@ class _Comparison:
             if looked_at < MOST_SEARCHED:
                 is_likely = self._is_likely(candidates, candidates[place])
                 look = self._search if is_likely else self._take_first
+                done[place] = RULE_SEARCHED if is_likely else RULE_FIRST
                 looked_at += look(candidates[place])
             elif self._may_be_fastest(candidates, candidates[place]):
+                done[place] = RULE_FIRST
                 self._take_first(candidates[place])
+            else:
+                done[place] = RULE_SLOW
             del bounds[place]
             fastest = min(self._known(candidates), default=(inf, 0))[0]
             bounds = {place: bound for place, bound in bounds.items() if bound < fastest}
-        known = self._known(candidates)
-        if not known:
-            what = "no cluster batch has a plan"
-            raise CapacityError(NO_CLUSTER_BATCH, what, change="choose graphturbo to see why")
-        rounds = candidates[min(known)[1]]
-        plans = {size: PinnedPlan(recorded(self._found[size][0])) for size in rounds.semantics}
-        chosen = _chosen_at(self.request, self.spec, self.strategy, rounds, plans)
-        return replace(chosen, caches=self._caches)
+        return done
+
+    def _decision(self, rounds: Rounds, rule: str, bound: int, *, is_taken: bool) -> Decision:
+        """What was found of a candidate; `bound`: 0 where none is known."""
+        division, strategy = rounds.division, self.strategy
+        is_estimated = self._estimates.keys() >= rounds.semantics.keys()
+        closed_form = round_cycles(division, self._estimates) if is_estimated else 0
+        found = next((cycles for cycles, _ in self._known([rounds])), 0)
+        compared = ComparedBatch(
+            division.cluster_batch, rule, bound, strategy.plain_cycles(closed_form),
+            strategy.plain_cycles(found), is_traffic=not strategy.is_for_time,
+        )  # fmt: skip
+        own = replace(self.spec, cluster_batch=division.cluster_batch)
+        return compared.decision(own.text, is_taken=is_taken)
 
     def _likeliest(self, candidates: Sequence[Rounds], bounds: Mapping[int, int]) -> int:
         """Place of the least closed form; one whose bound is above another's form has no say."""

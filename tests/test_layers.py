@@ -23,7 +23,7 @@ PARTS = {
     "strategies": (
         "constraints", "layers", "steps", "graphturbo", "plan_files", "strategy",
         "baselines", "partitioners", "ios", "plus", "tuned", "graphturbo_levels", "best",
-        "registry", "options", "planning",
+        "registry", "options", "planning", "compared_batches",
     ),
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",

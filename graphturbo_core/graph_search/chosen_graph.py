@@ -51,9 +51,10 @@ def choose_graph(
         steps = recorder.run(SEARCH, search.choose, trials)
         plans = trials.plans.get(steps.steps, {})
     options = {**request.options, search.option: steps.steps or search.unchanged}
-    pinned = {size: _pinned(plan, steps.decisions) for size, plan in plans.items()}
+    pinned = {size: with_decisions(plan, steps.decisions) for size, plan in plans.items()}
     return ChosenGraph(replace(request, options=options), steps.decisions, pinned)
 
 
-def _pinned(plan: Plan, decisions: tuple[Decision, ...]) -> PinnedPlan:
+def with_decisions(plan: Plan, decisions: tuple[Decision, ...]) -> PinnedPlan:
+    """The plan for a run that does not search again, with the decisions that led to it first."""
     return PinnedPlan(recorded(replace(plan, decisions=(*decisions, *plan.decisions))))

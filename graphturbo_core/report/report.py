@@ -79,6 +79,9 @@ class Report:
       next_best*  group, how (split, divided, joined), groups, pieces, along, more_cycles; of `best`
       otherwise*  layers, is_rest (all others), groups, kernels, cycles (of a round by the paper's
                 method), best_groups, best_kernels, best_cycles (of the same layers); of `best`
+      compared_batches*  cluster_batch, look (searched, first plan, hopeless, bound), least_cycles
+                (no schedule takes fewer; 0: unknown), closed_form_cycles, cycles (0: none was
+                simulated), is_traffic (cycles of DRAM), is_taken; only of `best` without `@N`
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
       wait_on, size_bytes, busy (cycles, summed over the cores that it represents).

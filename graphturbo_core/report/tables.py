@@ -21,6 +21,10 @@ from graphturbo_core.report.rows.graph_rows import (
 from graphturbo_core.report.rows.group_rows import GroupRow, group_rows
 from graphturbo_core.report.rows.layer_rows import LayerRow
 from graphturbo_core.report.rows.overlap_rows import StretchRow, stretch_rows
+from graphturbo_core.report.rows.partition.compared_batches import (
+    ComparedBatchRow,
+    compared_batch_rows,
+)
 from graphturbo_core.report.rows.partition.otherwise import OtherwiseRow, otherwise_rows
 from graphturbo_core.report.rows.partition.pieces import PieceRow, piece_rows
 from graphturbo_core.report.rows.partition.raised import RaisedRow, raised_rows
@@ -57,7 +61,13 @@ from graphturbo_core.report.rows.run_rows import (
 from graphturbo_core.report.rows.split_rows import SplitRow, split_rows
 
 
-class Tables(TypedDict):
+class OfSearch(TypedDict):
+    """Tables of a search that chooses the cluster batch."""
+
+    compared_batches: NotRequired[tuple[ComparedBatchRow, ...]]
+
+
+class Tables(OfSearch):
     """Every table of a report; those that are not required exist only with `has_pictures`.
 
     `Report` describes the columns.
@@ -123,4 +133,11 @@ def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | Non
         "raised": tuple(raised_rows(outcome)),
         "next_best": tuple(next_best_rows(outcome)),
         "otherwise": tuple(otherwise_rows(outcome)),
+        **_of_search(outcome),
     }
+
+
+def _of_search(outcome: Outcome) -> OfSearch:
+    """What only a search that chooses the cluster batch has; else no such table."""
+    compared = tuple(compared_batch_rows(outcome))
+    return {"compared_batches": compared} if compared else {}

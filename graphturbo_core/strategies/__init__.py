@@ -4,6 +4,7 @@ In: GraphSemantics, Hardware, options, perhaps a plan file. Out: the Plan of one
 
 - `constraints.py`: PlanConstraints: user constraints by layer, tensor and weight.
 - `strategy.py`: Strategy: base class, a frozen dataclass whose fields are its options.
+- `compared_batches.py`: ComparedBatch: what a search found of one cluster batch, as a decision.
 - `graphturbo_levels.py`: `graphturbo` with its options and levels; `plus` goes beyond the paper.
 - `registry.py`: STRATEGIES by name, and `NAME[:LEVEL][@CLUSTER_BATCH]` parsed.
 - `options.py`: all `--set` options, and strategies made with them.

@@ -136,6 +136,10 @@ class Strategy(ABC):
         """Cycles by which the plans of several cluster batches are compared."""
         return cost.cycles
 
+    def plain_cycles(self, compared: int) -> int:
+        """The cycles of time, or if not `is_for_time` those of DRAM, in such cycles."""
+        return compared
+
     @property
     def is_for_time(self) -> bool:
         """Whether `compared_cycles` are cycles of time."""

@@ -5,7 +5,8 @@
   made safe.
 - `memory.py`: LB and GB per layer with capacity lines.
 - `accounting.py`: stalls, critical path, ledger and busy cycles as stacked bars. `bound_steps.py`:
-  what separates a run from its lower bound.
+  what separates a run from its lower bound. `cluster_batches.py`: cluster batches that a search
+  compared.
 - `roofline.py`: layers under the chip's roofs. `legend.py`: a figure's legend as HTML.
 - `chips/`: two chips as hierarchies on equal scales.
 """

@@ -19,6 +19,7 @@ from graphturbo_ui.figures.accounting import (
     stall_table,
 )
 from graphturbo_ui.figures.bound_steps import bound_step_figure, bound_step_rows
+from graphturbo_ui.figures.cluster_batches import batch_figure, batch_rows, batch_table
 from graphturbo_ui.figures.group_tables import otherwise_table
 from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table, samples_text
 from graphturbo_ui.figures.roofline import left_out_text, roofline_figure, roofline_targets
@@ -49,6 +50,12 @@ OTHERWISE = (
     "Between two common ends of sub-graphs, what `graphturbo` would do with the same layers at the "
     "same cluster batch. Both times are simulated, and each column sums to its plan's round."
 )
+BATCHES = (
+    "`best` without `@N` chooses the cluster batch. Each bar begins with the time below which no "
+    "schedule with this cluster batch can be: its rounds follow one another, and each reads all "
+    "weights again. The rest is what the fastest schedule that was simulated takes beyond it. The "
+    "dashed line is the schedule that was taken: a bound beyond it needs no simulation."
+)
 PATH = (
     "Each bar is as long as the run. Its parts are what the run waited for, step by step from its "
     "last cycle back to its first: an engine, a channel, bytes on their way, launch or barrier. "
@@ -73,6 +80,7 @@ def time(runs: Runs) -> None:
     words = "Time of each run, cut into its lower bound and what separates it from that"
     chart(view("bound_steps", bound_step_figure, runs), "bound_steps", words, runs)
     table("steps from the lower bound", bound_step_rows, runs)
+    _cluster_batches(runs)
     _otherwise(runs)
     st.markdown("**Critical path**", help=f"{PATH} {define('critical path')}")
     words = "Time of each resource on the critical path"
@@ -92,6 +100,16 @@ def time(runs: Runs) -> None:
     )  # fmt: skip
     table_to_pick("layers", layer_table, layer_selections, runs)
     csv_button("Layers as CSV", partial(of_runs, _csv, runs), "layers.csv", "take_layers")
+
+
+def _cluster_batches(runs: Runs) -> None:
+    """Those that a search compared; their place is empty without one."""
+    with st.container():
+        if any(batch_rows(report) for report in reports_of(runs)):
+            st.markdown("**Cluster batches compared**", help=BATCHES)
+            words = "Time with each cluster batch, and the lower bound of all its schedules"
+            chart(view("batches", batch_figure, runs), "batches", words, runs)
+            table("cluster batches", batch_table, runs)
 
 
 def _otherwise(runs: Runs) -> None:

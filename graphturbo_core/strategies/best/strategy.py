@@ -103,6 +103,10 @@ class Best(Strategy):
         """Cycles by which plans are compared."""
         return self._minimised.cost(cost).cycles
 
+    def plain_cycles(self, compared: int) -> int:
+        """Cycles of time, or of DRAM."""
+        return self._minimised.plain(compared)
+
     @property
     def is_for_time(self) -> bool:
         """Whether time is the goal."""

@@ -19,6 +19,7 @@ from graphturbo_core.report.bounds.bounds import round_bound
 from graphturbo_core.report.report import Report
 from graphturbo_core.rounds import Rounds, divide, round_cycles
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies import compared_batches
 from graphturbo_core.strategies.best.strategy import Best
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
@@ -110,6 +111,40 @@ def test_the_cluster_batch_is_the_fastest_of_all() -> None:
     assert best["cycles"] <= min(each["cycles"] for each in others)
     assert best["strategy"] == f"best@{best['cluster_batch']}"
     assert best["cycles"] <= report(best["strategy"]).contract["cycles"]
+
+
+def test_the_report_says_why_this_cluster_batch() -> None:
+    """What was found of each; no schedule of one is below its lower bound."""
+    request = RunRequest(SAMPLE, "best", CHIP, BATCH)
+    best = run_report(load_sample(SAMPLE), request)
+    rows, cycles = best.tables["compared_batches"], best.contract["cycles"]
+    assert [row["cluster_batch"] for row in rows] == [1, 2, 4, 8, 16]
+    for row in rows:
+        size, own, least = row["cluster_batch"], row["cycles"], row["least_cycles"]
+        assert row["is_taken"] == (size == best.contract["cluster_batch"]) == (own == cycles)
+        assert bool(own) == (row["look"] in {"searched", "first plan"})
+        assert (least >= cycles) == (row["look"] == "bound")
+        others = (report(f"{name}@{size}").contract["cycles"] for name in ("graphturbo", "tvm"))
+        assert least <= min(own or FAR, *others)
+        assert cycles <= (own or FAR)
+    said = [row for row in best.tables["decisions"] if row["step"] == compared_batches.STEP]
+    assert [row["subject"] for row in said] == [f"best@{size}" for size in (1, 2, 4, 8, 16)]
+    pairs = zip(rows, said, strict=True)
+    assert all(f"at least {row['least_cycles']}," in each["numbers"] for row, each in pairs)
+    given = run_report(load_sample(SAMPLE), replace(request, strategy="best@4"))
+    assert "next_best" in given.tables
+    assert "compared_batches" not in given.tables
+
+
+def test_a_cluster_batch_without_a_plan_is_refused() -> None:
+    """One that was looked at in vain says so; one that was not has no figure."""
+    for rule in (compared_batches.RULE_SEARCHED, compared_batches.RULE_BOUND):
+        for is_traffic in (False, True):
+            batch = compared_batches.ComparedBatch(4, rule, 0, 7, 0, is_traffic)
+            numbers = batch.decision("best@4", is_taken=False).numbers
+            is_refused = rule == compared_batches.RULE_SEARCHED
+            refused = {"cycles": compared_batches.REFUSED} if is_refused else {}
+            assert numbers == {"cluster_batch": 4, "closed_form": 7, **refused}
 
 
 def test_cluster_batches_that_are_not_searched_are_looked_at(

@@ -22,6 +22,7 @@ from graphturbo_ui.figures import (
     accounting,
     bound_steps,
     buffers,
+    cluster_batches,
     group_tables,
     instructions,
     layer_tables,
@@ -43,6 +44,10 @@ SAVED = {
     "layers": "1-3", "groups": 3, "best_groups": 2, "kernels": 3, "best_kernels": 2,
     "best_cycles": 100, "is_rest": False,
 }  # fmt: skip
+COMPARED = {
+    "cluster_batch": 4, "look": "searched", "least_cycles": 100, "closed_form_cycles": 200,
+    "is_traffic": False, "is_taken": True,
+}  # fmt: skip
 
 
 def full(report: Report, number: int) -> Report:
@@ -54,6 +59,7 @@ def full(report: Report, number: int) -> Report:
         "ready": [{"index": index, "run": name, "ready": name} for index in count],
         "bindings": [{**BOUND, "kernel": name, "tensor": name} for _ in count],
         "otherwise": [{**SAVED, "cycles": 1000 * number} for _ in count],
+        "compared_batches": [{**COMPARED, "cycles": 1000 * number}],
     }
     layers = [
         {**row, "macs": 0 if row["index"] < number else row["macs"]}
@@ -94,6 +100,7 @@ def run_of(row: Any) -> str:
 ROWS: tuple[Shown, ...] = (
     accounting.stall_rows, accounting.stall_table, accounting.path_rows, accounting.ledger_rows,
     accounting.busy_targets, bound_steps.bound_step_rows, buffers.buffer_table,
+    cluster_batches.batch_rows, cluster_batches.batch_table,
     group_tables.group_table, group_tables.otherwise_table, group_tables.group_selections,
     instructions.instruction_table, layer_tables.layer_table, layer_tables.layer_selections,
     memory.memory_targets, pass_tables.split_table, pass_tables.decision_table,
@@ -109,8 +116,8 @@ SENTENCES: tuple[Shown, ...] = (
 )  # fmt: skip
 FIGURES: tuple[Shown, ...] = (
     accounting.stall_figure, accounting.path_figure, accounting.ledger_figure,
-    accounting.busy_figure, bound_steps.bound_step_figure, memory.memory_figure,
-    roofline.roofline_figure,
+    accounting.busy_figure, bound_steps.bound_step_figure, cluster_batches.batch_figure,
+    memory.memory_figure, roofline.roofline_figure,
 )  # fmt: skip
 
 

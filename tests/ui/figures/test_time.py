@@ -14,7 +14,7 @@ from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.bounds import bound_steps as core_steps
 from graphturbo_core.report.report import Report
 from graphturbo_core.sim.data_sources import DataSource
-from graphturbo_ui.figures import accounting, bound_steps, roofline
+from graphturbo_ui.figures import accounting, bound_steps, cluster_batches, roofline
 from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table
 from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, WAIT_COLOURS
 from graphturbo_ui.session.selection import Selection
@@ -274,3 +274,37 @@ def test_no_layer_of_a_real_run_is_above_its_roof(strategy: str, profile: str):
     for point in points:
         assert point.macs_per_s <= roofs["matrix_macs_per_s"] + roofs["vector_macs_per_s"]
         assert point.dram_bytes <= point.window_s * roofs["dram_bytes_per_s"] * (1 + 1e-9)
+
+
+def compared(report: Report, **changes: object) -> Report:
+    """Two cluster batches: one by its bound alone, one simulated and taken."""
+    bound = {
+        "cluster_batch": 1, "look": "bound", "least_cycles": 9000, "closed_form_cycles": 0,
+        "cycles": 0, "is_traffic": False, "is_taken": False,
+    }  # fmt: skip
+    taken = {
+        **bound, "cluster_batch": 16, "look": "searched", "least_cycles": 3000,
+        "closed_form_cycles": 4000, "cycles": 5000, "is_taken": True, **changes,
+    }  # fmt: skip
+    return replace(report, tables={**report.tables, "compared_batches": (bound, taken)})
+
+
+def test_a_compared_cluster_batch_begins_with_its_lower_bound():
+    report = synthetic_report()
+    scale = 1e3 * report.contract["latency_s"] / report.contract["cycles"]
+    figure = cluster_batches.batch_figure(report, compared(report))
+    lengths = {trace.name: list(trace.x) for trace in figure.data}
+    assert {name: pytest.approx(x) for name, x in lengths.items()} == {
+        cluster_batches.SIMULATED: [0, 3000 * scale],
+        cluster_batches.NOT_SIMULATED: [9000 * scale, 0],
+        cluster_batches.BEYOND: [0, 2000 * scale],
+    }
+    assert list(figure.data[0].y) == ["B · 1", "B · 16"]
+    assert figure.layout.shapes[0].x0 == pytest.approx(5000 * scale)
+    first, second = cluster_batches.batch_table(report, compared(report))
+    assert (first["fastest simulated (ms)"], first["taken"]) == (None, "no")
+    assert second["closed form (ms)"] == pytest.approx(4000 * scale)
+    assert not cluster_batches.batch_rows(report)
+    traffic = compared(report, is_traffic=True, least_cycles=0)
+    names = [trace.name for trace in cluster_batches.batch_figure(traffic).data]
+    assert names == [cluster_batches.NOT_SIMULATED, cluster_batches.TRAFFIC]
