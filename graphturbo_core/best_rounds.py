@@ -30,8 +30,10 @@ from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.compared_batches import (
     RULE_BOUND,
     RULE_FIRST,
+    RULE_GAIN,
+    RULE_PLAN,
+    RULE_REFUSED,
     RULE_SEARCHED,
-    RULE_SLOW,
     STEP,
     ComparedBatch,
 )
@@ -139,7 +141,8 @@ def _chosen_at(
 class _Comparison:
     """Cluster batches of one run, compared.
 
-    `_found`: the fastest plan of a round of each size so far, and its cycles.
+    `_found`: the fastest plan of a round of each size so far, and its cycles. `_searched`: sizes
+    whose plan a search found.
     """
 
     imports: Imports
@@ -150,13 +153,14 @@ class _Comparison:
     on_done: OnDone
     _estimates: dict[int, int] = field(default_factory=dict)
     _found: dict[int, tuple[Plan, int]] = field(default_factory=dict)
+    _searched: set[int] = field(default_factory=set)
     _targets: dict[int, Target] = field(default_factory=dict)
     _caches: dict[int, TrialCache] = field(default_factory=dict)
 
     def fastest(self, candidates: Sequence[Rounds]) -> ChosenRounds:
         """Rule 4, after the others."""
         bounds = [self._bound(each) for each in candidates]
-        rules = self._looked_at(candidates, dict(enumerate(bounds)))
+        left_out = self._look_at(candidates, bounds)
         known = self._known(candidates)
         if not known:
             what = "no cluster batch has a plan"
@@ -164,43 +168,45 @@ class _Comparison:
         rounds = candidates[min(known)[1]]
         decisions = tuple(
             self._decision(each, rule, bound, is_taken=each is rounds)
-            for each, rule, bound in zip(candidates, rules, bounds, strict=True)
+            for each, rule, bound in zip(candidates, left_out, bounds, strict=True)
         )
         plans = {size: with_decisions(self._found[size][0], decisions) for size in rounds.semantics}
         chosen = _chosen_at(self.request, self.spec, self.strategy, rounds, plans)
         return replace(chosen, caches=self._caches)
 
-    def _looked_at(self, candidates: Sequence[Rounds], bounds: dict[int, int]) -> list[str]:
-        """Rules 1 to 3; returns what was done with each candidate. `bounds`: by its place."""
-        done = [RULE_BOUND] * len(candidates)
-        looked_at, total = 0, len(candidates)
-        while bounds:
-            self.on_done(total - len(bounds), total)
-            place = self._likeliest(candidates, bounds)
+    def _look_at(self, candidates: Sequence[Rounds], bounds: Sequence[int]) -> list[str]:
+        """Rules 1 to 3; returns why each candidate has no plan, if it has none."""
+        left_out = [RULE_BOUND] * len(candidates)
+        left, looked_at, total = dict(enumerate(bounds)), 0, len(candidates)
+        while left:
+            self.on_done(total - len(left), total)
+            place = self._likeliest(candidates, left)
+            rounds = candidates[place]
+            left_out[place] = RULE_REFUSED
             if looked_at < MOST_SEARCHED:
-                is_likely = self._is_likely(candidates, candidates[place])
-                look = self._search if is_likely else self._take_first
-                done[place] = RULE_SEARCHED if is_likely else RULE_FIRST
-                looked_at += look(candidates[place])
-            elif self._may_be_fastest(candidates, candidates[place]):
-                done[place] = RULE_FIRST
-                self._take_first(candidates[place])
+                is_likely = self._is_likely(candidates, rounds)
+                looked_at += self._search(rounds) if is_likely else self._take_first(rounds)
+            elif reason := self._reason_against(candidates, rounds):
+                left_out[place] = reason
             else:
-                done[place] = RULE_SLOW
-            del bounds[place]
+                self._take_first(rounds)
+            del left[place]
             fastest = min(self._known(candidates), default=(inf, 0))[0]
-            bounds = {place: bound for place, bound in bounds.items() if bound < fastest}
-        return done
+            left = {place: bound for place, bound in left.items() if bound < fastest}
+        return left_out
 
-    def _decision(self, rounds: Rounds, rule: str, bound: int, *, is_taken: bool) -> Decision:
-        """What was found of a candidate; `bound`: 0 where none is known."""
-        division, strategy = rounds.division, self.strategy
-        is_estimated = self._estimates.keys() >= rounds.semantics.keys()
-        closed_form = round_cycles(division, self._estimates) if is_estimated else 0
-        found = next((cycles for cycles, _ in self._known([rounds])), 0)
+    def _decision(self, rounds: Rounds, left_out: str, bound: int, *, is_taken: bool) -> Decision:
+        """What was found of a candidate; `left_out`: why it has no plan. `bound`: 0: unknown."""
+        division, strategy, sizes = rounds.division, self.strategy, rounds.semantics.keys()
+        closed_form, found, rule = 0, 0, left_out
+        if sizes <= self._estimates.keys():
+            closed_form = round_cycles(division, self._estimates)
+        if known := self._known([rounds]):
+            found = known[0][0]
+            rule = RULE_SEARCHED if sizes <= self._searched else RULE_FIRST
         compared = ComparedBatch(
-            division.cluster_batch, rule, bound, strategy.plain_cycles(closed_form),
-            strategy.plain_cycles(found), is_traffic=not strategy.is_for_time,
+            division.cluster_batch, rule, bound, strategy.cycles_of_goal(closed_form),
+            strategy.cycles_of_goal(found), is_traffic=not strategy.is_for_time,
         )  # fmt: skip
         own = replace(self.spec, cluster_batch=division.cluster_batch)
         return compared.decision(own.text, is_taken=is_taken)
@@ -248,6 +254,7 @@ class _Comparison:
         for size in sorted(rounds.semantics.keys() - self._found.keys()):
             with suppress(CapacityError, PlanError):
                 self._take(size, self.strategy.plan(self._target(rounds, size)))
+                self._searched.add(size)
         return rounds.semantics.keys() <= self._found.keys()
 
     def _is_likely(self, candidates: Sequence[Rounds], rounds: Rounds) -> bool:
@@ -261,11 +268,11 @@ class _Comparison:
             return not (first and found) or first < found
         return True
 
-    def _may_be_fastest(self, candidates: Sequence[Rounds], rounds: Rounds) -> bool:
-        """Whether rule 3 has a candidate's first plans simulated."""
+    def _reason_against(self, candidates: Sequence[Rounds], rounds: Rounds) -> str:
+        """Why rule 3 has a candidate's first plans not simulated; empty if it has."""
         known = self._known(candidates)
         if known and self._first_cycles(candidates[min(known)[1]]) >= MUCH * min(known)[0]:
-            return False
+            return RULE_GAIN
         least = {}
         for size in rounds.semantics:
             if size in self._found:
@@ -274,8 +281,9 @@ class _Comparison:
             try:
                 least[size] = least_cycles(self._first_plan(rounds, size))
             except (CapacityError, PlanError):
-                return False
-        return not known or round_cycles(rounds.division, least) < min(known)[0]
+                return RULE_REFUSED
+        is_slower = known and round_cycles(rounds.division, least) >= min(known)[0]
+        return RULE_PLAN if is_slower else ""
 
     def _first_cycles(self, rounds: Rounds) -> int:
         """Cycles with the first plans; 0 if one is not lowered.

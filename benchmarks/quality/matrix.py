@@ -12,6 +12,7 @@ from graphturbo_core.best_rounds import NO_CLUSTER_BATCH
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.pipeline import Imports, RunRequest, warm_up
+from graphturbo_core.report.report import Report
 from tests.data.exports import exported
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "quality.json"
@@ -33,7 +34,8 @@ with its cluster batch, and seconds; or the code `refused`.
 
 `is_longer`: with `--max-instructions`. `is_earlier`: an earlier state of the search gave it.
 `resource` of the bound and, by step from it, `steps` as shares of the latency; runs that were kept
-before have none.
+before have none. `batch_share`, if the search chose the cluster batch: the share of the lower bound
+of all schedules with it.
 """
 
 LONGER: Run = {"is_longer": True}
@@ -97,7 +99,15 @@ def _run(imports: Imports, request: RunRequest) -> Run:
         "steps": {
             name: round(own / contract["latency_s"], 4) for name, own in steps["steps"].items()
         },
+        **_batch_share(answer),
     }
+
+
+def _batch_share(report: Report) -> Run:
+    """The taken cluster batch's own bound over the time, if that bound is known."""
+    compared = report.tables.get("compared_batches", ())
+    bound = next((row["least_cycles"] for row in compared if row["is_taken"]), 0)
+    return {"batch_share": round(bound / report.contract["cycles"], 4)} if bound else {}
 
 
 def kept() -> dict[Key, Run]:

@@ -58,6 +58,10 @@ class Report:
       bindings  kernel, tensor, op, binding (nested list as text), axes, scope
       stalls    engine (label), kind, busy, data, address, channel, barrier, idle (cycles)
       ledger    memory (DRAM/GB), cause, bytes
+      compared_batches  cluster_batch, status (searched, first plan, refused, gain, plan bound,
+                bound), least_cycles (no schedule with it takes fewer; 0: unknown),
+                closed_form_cycles, cycles (0: none was simulated), is_traffic (cycles of DRAM),
+                is_taken; only of a plan that `best` found without `@N`
       graph_nodes*  index, op, op_type, layer, group (index), rank, x_fine, x_coarse,
                 output_shapes, weight_shapes (lists of sizes), attributes (text)
       graph_edges*  source, target (graph_nodes' index; -1: graph input), tensor, shape, bytes
@@ -79,9 +83,6 @@ class Report:
       next_best*  group, how (split, divided, joined), groups, pieces, along, more_cycles; of `best`
       otherwise*  layers, is_rest (all others), groups, kernels, cycles (of a round by the paper's
                 method), best_groups, best_kernels, best_cycles (of the same layers); of `best`
-      compared_batches*  cluster_batch, look (searched, first plan, hopeless, bound), least_cycles
-                (no schedule takes fewer; 0: unknown), closed_form_cycles, cycles (0: none was
-                simulated), is_traffic (cycles of DRAM), is_taken; only of `best` without `@N`
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
       wait_on, size_bytes, busy (cycles, summed over the cores that it represents).

@@ -61,16 +61,11 @@ from graphturbo_core.report.rows.run_rows import (
 from graphturbo_core.report.rows.split_rows import SplitRow, split_rows
 
 
-class OfSearch(TypedDict):
-    """Tables of a search that chooses the cluster batch."""
-
-    compared_batches: NotRequired[tuple[ComparedBatchRow, ...]]
-
-
-class Tables(OfSearch):
+class Tables(TypedDict):
     """Every table of a report; those that are not required exist only with `has_pictures`.
 
-    `Report` describes the columns.
+    `compared_batches` exists only if a search chose the cluster batch. `Report` describes the
+    columns.
     """
 
     round: tuple[RoundRow, ...]
@@ -87,6 +82,7 @@ class Tables(OfSearch):
     ledger: tuple[LedgerRow, ...]
     chip: tuple[ChipRow, ...]
     roofs: tuple[RoofRow, ...]
+    compared_batches: NotRequired[tuple[ComparedBatchRow, ...]]
     graph_nodes: NotRequired[tuple[GraphNodeRow, ...]]
     graph_edges: NotRequired[tuple[GraphEdgeRow, ...]]
     spaces: NotRequired[tuple[SpaceRow, ...]]
@@ -118,6 +114,8 @@ def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | Non
         "chip": tuple(chip_rows(outcome)),
         "roofs": tuple(roof_rows(outcome)),
     }
+    if compared := tuple(compared_batch_rows(outcome)):
+        found["compared_batches"] = compared
     if buffers is None:
         return found
     return {
@@ -133,11 +131,4 @@ def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | Non
         "raised": tuple(raised_rows(outcome)),
         "next_best": tuple(next_best_rows(outcome)),
         "otherwise": tuple(otherwise_rows(outcome)),
-        **_of_search(outcome),
     }
-
-
-def _of_search(outcome: Outcome) -> OfSearch:
-    """What only a search that chooses the cluster batch has; else no such table."""
-    compared = tuple(compared_batch_rows(outcome))
-    return {"compared_batches": compared} if compared else {}

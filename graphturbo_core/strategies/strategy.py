@@ -136,7 +136,7 @@ class Strategy(ABC):
         """Cycles by which the plans of several cluster batches are compared."""
         return cost.cycles
 
-    def plain_cycles(self, compared: int) -> int:
+    def cycles_of_goal(self, compared: int) -> int:
         """The cycles of time, or if not `is_for_time` those of DRAM, in such cycles."""
         return compared
 

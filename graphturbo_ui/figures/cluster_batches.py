@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import plotly.graph_objects as go
 
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.rows.partition.compared_batches import ComparedBatchRow, Look
+from graphturbo_core.report.rows.partition.compared_batches import ComparedBatchRow, Status
 from graphturbo_ui.figures.accounting import laid_out
-from graphturbo_ui.palette import CAPACITY_COLOUR, NAVY, STEP_COLOURS
+from graphturbo_ui.palette import CAPACITY_COLOUR, NAVY, STEEL, STEP_COLOURS
 
-LOOK_WORDS: Mapping[Look, str] = {
+STATUS_WORDS: Mapping[Status, str] = {
     "searched": "searched",
     "first plan": "its first plan alone was simulated",
-    "hopeless": "not simulated: its first plan is far from the fastest",
+    "refused": "refused: it has no plan",
+    "gain": "not simulated: a first plan alone is far from what the search found",
+    "plan bound": "not simulated: the lower bound of its first plan is not below the fastest",
     "bound": "not simulated: its lower bound is not below the fastest",
 }
 NO_BATCHES = "no cluster batches were compared"
 SIMULATED, NOT_SIMULATED = "lower bound", "lower bound, not simulated"
-BEYOND, TRAFFIC = "beyond it: the fastest schedule simulated", "DRAM's time for the traffic"
+BEYOND, TRAFFIC = (
+    "fastest simulated schedule, beyond its bound",
+    "DRAM's time for the least traffic",
+)
+HALF_A_BAR = 0.5
+TIME_AXIS, TRAFFIC_AXIS = "time of the whole batch (ms)", "DRAM's time for the whole batch (ms)"
 
 
 class BatchRow(TypedDict):
-    """A cluster batch of a run, in ms of the whole batch; None where there is no such figure."""
+    """A cluster batch of a run, in ms of the whole batch; None where there is no such figure.
+
+    `is_traffic`: DRAM's time.
+    """
 
     run: str
     per_cluster: int
     time: float | None
     lower_bound: float | None
     closed_form: float | None
-    look: str
+    status: str
     is_taken: bool
     is_traffic: bool
 
@@ -53,7 +63,7 @@ def _row(name: str, row: ComparedBatchRow, scale: float) -> BatchRow:
         "time": row["cycles"] * scale or None,
         "lower_bound": row["least_cycles"] * scale or None,
         "closed_form": row["closed_form_cycles"] * scale or None,
-        "look": LOOK_WORDS[row["look"]],
+        "status": STATUS_WORDS[row["status"]],
         "is_taken": row["is_taken"],
         "is_traffic": row["is_traffic"],
     }
@@ -65,10 +75,11 @@ def batch_table(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
         {
             "run": row["run"],
             "per cluster": row["per_cluster"],
+            "counted": "DRAM's time" if row["is_traffic"] else "time",
             "fastest simulated (ms)": row["time"],
             "lower bound (ms)": row["lower_bound"],
             "closed form (ms)": row["closed_form"],
-            "what was done": row["look"],
+            "what was done": row["status"],
             "taken": "yes" if row["is_taken"] else "no",
         }
         for row in batch_rows(*reports, names=names)
@@ -84,7 +95,7 @@ def batch_figure(*reports: Report, names: str = "AB") -> go.Figure:
         (SIMULATED, STEP_COLOURS["bound"], ""),
         (NOT_SIMULATED, STEP_COLOURS["bound"], "/"),
         (BEYOND, NAVY, ""),
-        (TRAFFIC, NAVY, ""),
+        (TRAFFIC, STEEL, ""),
     ):
         lengths = [_part(name, row) for row in rows]
         if any(lengths):
@@ -94,11 +105,25 @@ def batch_figure(*reports: Report, names: str = "AB") -> go.Figure:
                 customdata=[_words(row) for row in rows],
                 hovertemplate="%{y} per cluster<br>%{customdata}<extra></extra>",
             )  # fmt: skip
-    for row in (row for row in rows if row["is_taken"] and row["time"]):
-        figure.add_vline(row["time"], line={"dash": "dash", "color": CAPACITY_COLOUR, "width": 2})
-    figure.update_xaxes(title_text="time of the whole batch (ms)", rangemode="tozero")
+    for label, row in zip(labels, rows, strict=True):
+        if not (row["time"] or row["lower_bound"]):
+            figure.add_annotation(x=0, y=label, text=row["status"], xanchor="left", showarrow=False)
+    _add_taken(figure, rows)
+    axes = {TRAFFIC_AXIS if row["is_traffic"] else TIME_AXIS for row in rows} or {TIME_AXIS}
+    figure.update_xaxes(title_text=", or ".join(sorted(axes)), rangemode="tozero")
     figure.update_yaxes(title_text="samples per cluster", autorange="reversed", type="category")
     return laid_out(figure, len(labels), NO_BATCHES)
+
+
+def _add_taken(figure: go.Figure, rows: Sequence[BatchRow]) -> None:
+    """A dashed line across each run's own bars, at the schedule that was taken."""
+    for taken in (row for row in rows if row["is_taken"] and row["time"]):
+        own = [place for place, row in enumerate(rows) if row["run"] == taken["run"]]
+        figure.add_shape(
+            type="line", x0=taken["time"], x1=taken["time"],
+            y0=own[0] - HALF_A_BAR, y1=own[-1] + HALF_A_BAR,
+            line={"dash": "dash", "color": CAPACITY_COLOUR, "width": 2},
+        )  # fmt: skip
 
 
 def _part(name: str, row: BatchRow) -> float:
@@ -113,4 +138,4 @@ def _part(name: str, row: BatchRow) -> float:
 def _words(row: BatchRow) -> str:
     figures = (("fastest simulated", row["time"]), ("lower bound", row["lower_bound"]))
     known = [f"{words} {figure:,.4g} ms" for words, figure in figures if figure]
-    return "<br>".join([*known, row["look"]])
+    return "<br>".join([*known, row["status"]])

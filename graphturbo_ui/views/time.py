@@ -51,10 +51,11 @@ OTHERWISE = (
     "same cluster batch. Both times are simulated, and each column sums to its plan's round."
 )
 BATCHES = (
-    "`best` without `@N` chooses the cluster batch. Each bar begins with the time below which no "
+    "`best` without `@N` chooses the cluster batch. A bar begins with the time below which no "
     "schedule with this cluster batch can be: its rounds follow one another, and each reads all "
-    "weights again. The rest is what the fastest schedule that was simulated takes beyond it. The "
-    "dashed line is the schedule that was taken: a bound beyond it needs no simulation."
+    "weights. The rest is what the fastest schedule that was simulated takes beyond it. The dashed "
+    "line is the schedule that was taken: a bound beyond it needs no simulation. With "
+    "`best.goal=dram` a bar is DRAM's time for the least traffic, without a bound."
 )
 PATH = (
     "Each bar is as long as the run. Its parts are what the run waited for, step by step from its "

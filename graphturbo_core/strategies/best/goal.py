@@ -33,7 +33,7 @@ class Minimised:
         """Cycles that are compared; `dram_cycles`: those in which DRAM's bandwidth is used."""
         return cycles if self.is_time else dram_cycles * WEIGHT + cycles // WEIGHT
 
-    def plain(self, compared: int) -> int:
+    def of_goal(self, compared: int) -> int:
         """Cycles of time or of DRAM, of cycles that are compared."""
         return compared if self.is_time else compared // WEIGHT
 

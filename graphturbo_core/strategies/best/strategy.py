@@ -103,9 +103,9 @@ class Best(Strategy):
         """Cycles by which plans are compared."""
         return self._minimised.cost(cost).cycles
 
-    def plain_cycles(self, compared: int) -> int:
+    def cycles_of_goal(self, compared: int) -> int:
         """Cycles of time, or of DRAM."""
-        return self._minimised.plain(compared)
+        return self._minimised.of_goal(compared)
 
     @property
     def is_for_time(self) -> bool:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,10 +15,12 @@ from graphturbo_core import best_rounds
 from graphturbo_core.best_rounds import CLUSTER_BATCHES, choose_rounds
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.hardware.profile import read_profile
 from graphturbo_core.pipeline import Imports, RunRequest, run_report, run_shared
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.report.bounds.bounds import round_bound
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.partition.compared_batches import compared_batch_rows
 from graphturbo_core.rounds import Rounds, divide, round_cycles
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies import compared_batches
@@ -35,8 +39,8 @@ FAR = 10**6
 """Cycles beyond those of any round here."""
 
 
-def report(strategy: str, **choices: object) -> Report:
-    request = RunRequest(SAMPLE, strategy, CHIP, BATCH, has_pictures=False, **choices)
+def report(strategy: str, batch: int = BATCH, **choices: object) -> Report:
+    request = RunRequest(SAMPLE, strategy, CHIP, batch, has_pictures=False, **choices)
     return run_report(load_sample(SAMPLE), request)
 
 
@@ -113,38 +117,78 @@ def test_the_cluster_batch_is_the_fastest_of_all() -> None:
     assert best["cycles"] <= report(best["strategy"]).contract["cycles"]
 
 
-def test_the_report_says_why_this_cluster_batch() -> None:
-    """What was found of each; no schedule of one is below its lower bound."""
-    request = RunRequest(SAMPLE, "best", CHIP, BATCH)
-    best = run_report(load_sample(SAMPLE), request)
+@pytest.mark.parametrize("batch", [64, 24])
+def test_the_report_says_why_this_cluster_batch(batch: int) -> None:
+    """What was found of each; no schedule is below the bound of its cluster batch.
+
+    With 24 samples, six per cluster, cluster batches share sizes of rounds.
+    """
+    best = report("best", batch=batch)
     rows, cycles = best.tables["compared_batches"], best.contract["cycles"]
-    assert [row["cluster_batch"] for row in rows] == [1, 2, 4, 8, 16]
+    sizes = [row["cluster_batch"] for row in rows]
+    assert sizes == list(dict.fromkeys(min(size, batch // 4) for size in CLUSTER_BATCHES))
     for row in rows:
         size, own, least = row["cluster_batch"], row["cycles"], row["least_cycles"]
-        assert row["is_taken"] == (size == best.contract["cluster_batch"]) == (own == cycles)
-        assert bool(own) == (row["look"] in {"searched", "first plan"})
-        assert (least >= cycles) == (row["look"] == "bound")
-        others = (report(f"{name}@{size}").contract["cycles"] for name in ("graphturbo", "tvm"))
-        assert least <= min(own or FAR, *others)
-        assert cycles <= (own or FAR)
+        assert row["is_taken"] == (size == best.contract["cluster_batch"])
+        assert own == cycles if row["is_taken"] else not own or own > cycles
+        assert bool(own) == (row["status"] in {"searched", "first plan"})
+        assert own or (least >= cycles) == (row["status"] == "bound")
+        others = (report(f"{name}@{size}", batch=batch) for name in ("graphturbo", "tvm"))
+        assert 0 < least <= min([own or FAR, *(each.contract["cycles"] for each in others)])
     said = [row for row in best.tables["decisions"] if row["step"] == compared_batches.STEP]
-    assert [row["subject"] for row in said] == [f"best@{size}" for size in (1, 2, 4, 8, 16)]
+    assert [row["subject"] for row in said] == [f"best@{size}" for size in sizes]
     pairs = zip(rows, said, strict=True)
     assert all(f"at least {row['least_cycles']}," in each["numbers"] for row, each in pairs)
-    given = run_report(load_sample(SAMPLE), replace(request, strategy="best@4"))
-    assert "next_best" in given.tables
-    assert "compared_batches" not in given.tables
+    assert "compared_batches" not in report("best@4", batch=batch).tables
 
 
-def test_a_cluster_batch_without_a_plan_is_refused() -> None:
-    """One that was looked at in vain says so; one that was not has no figure."""
-    for rule in (compared_batches.RULE_SEARCHED, compared_batches.RULE_BOUND):
-        for is_traffic in (False, True):
-            batch = compared_batches.ComparedBatch(4, rule, 0, 7, 0, is_traffic)
-            numbers = batch.decision("best@4", is_taken=False).numbers
-            is_refused = rule == compared_batches.RULE_SEARCHED
-            refused = {"cycles": compared_batches.REFUSED} if is_refused else {}
-            assert numbers == {"cluster_batch": 4, "closed_form": 7, **refused}
+def test_a_plan_that_was_found_by_a_search_of_other_rounds_counts_as_searched() -> None:
+    """Six samples of one cluster: rounds of 4 and 2 were searched, so those of 2 alone were too."""
+    request = RunRequest(SAMPLE, "best", "learn-1x4", 6, has_pictures=False)
+    rows = run_report(load_sample(SAMPLE), request).tables["compared_batches"]
+    found = {row["cluster_batch"]: row["status"] for row in rows}
+    assert found == {1: "plan bound", 2: "searched", 4: "searched", 6: "searched"}
+
+
+def test_traffic_is_compared_in_cycles_of_dram() -> None:
+    best = report("best", options={"best.goal": "dram"})
+    rows, cycles = best.tables["compared_batches"], best.contract["cycles"]
+    assert all(row["is_traffic"] and not row["least_cycles"] for row in rows)
+    (taken,) = (row for row in rows if row["is_taken"])
+    moved = best.contract["dram_read_bytes"] + best.contract["dram_write_bytes"]
+    chip = read_profile(CHIP, None)
+    dram = chip.transfer_cycles(moved // chip.clusters, chip.dram_bandwidth)
+    assert dram <= taken["cycles"] <= min(cycles, 1.01 * dram)
+    assert 0.5 * dram < taken["closed_form_cycles"] < 2 * dram
+
+
+@pytest.mark.parametrize(
+    ("against", "status"),
+    [(compared_batches.RULE_GAIN, "gain"), (compared_batches.RULE_PLAN, "plan bound"),
+     (compared_batches.RULE_REFUSED, "refused")],
+)  # fmt: skip
+def test_a_cluster_batch_that_is_left_out_has_a_reason(
+    monkeypatch: pytest.MonkeyPatch, against: str, status: str
+) -> None:
+    """Without bounds all are looked at, and from the third on that reason speaks against each."""
+    bounded(monkeypatch, lambda samples: 0)
+    monkeypatch.setattr(best_rounds._Comparison, "_reason_against", lambda *_: against)
+    rows = report("best").tables["compared_batches"]
+    left_out = [row for row in rows if not row["cycles"]]
+    assert len(left_out) == len(rows) - best_rounds.MOST_SEARCHED
+    assert {row["status"] for row in left_out} == {status}
+
+
+def test_numbers_of_a_changed_plan_file_are_no_figures() -> None:
+    """Below 0 they are unknown, and a cluster batch counts once."""
+    rules = (compared_batches.RULE_FIRST, compared_batches.RULE_BOUND, "of another version")
+    decisions = tuple(
+        Decision(compared_batches.STEP, rule, (), False, {"cluster_batch": 4, "at_least": -5})
+        for rule in rules
+    )
+    outcome: Any = SimpleNamespace(plan=SimpleNamespace(decisions=decisions))
+    (row,) = compared_batch_rows(outcome)
+    assert (row["status"], row["least_cycles"], row["cycles"]) == ("first plan", 0, 0)
 
 
 def test_cluster_batches_that_are_not_searched_are_looked_at(

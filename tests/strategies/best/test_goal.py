@@ -49,9 +49,9 @@ def test_time_decides_between_equal_traffic() -> None:
     slow, fast = (PlanCost(n, (n,), (KernelUsage(7, 0, 0),)) for n in (9 * WEIGHT, 8 * WEIGHT))
     dram = Best(goal="dram")
     assert dram.compared_cycles(slow) == 7 * WEIGHT + 9 > dram.compared_cycles(fast)
-    assert dram.plain_cycles(7 * WEIGHT + 9) == 7
+    assert dram.cycles_of_goal(7 * WEIGHT + 9) == 7
     assert Best().compared_cycles(slow) == 9 * WEIGHT
-    assert Best().plain_cycles(9 * WEIGHT) == 9 * WEIGHT
+    assert Best().cycles_of_goal(9 * WEIGHT) == 9 * WEIGHT
     assert Minimised("dram").cost(slow).kernel_cycles == (7 * WEIGHT + 9,)
 
 

@@ -45,7 +45,7 @@ SAVED = {
     "best_cycles": 100, "is_rest": False,
 }  # fmt: skip
 COMPARED = {
-    "cluster_batch": 4, "look": "searched", "least_cycles": 100, "closed_form_cycles": 200,
+    "cluster_batch": 4, "status": "searched", "least_cycles": 100, "closed_form_cycles": 200,
     "is_traffic": False, "is_taken": True,
 }  # fmt: skip
 

@@ -276,23 +276,25 @@ def test_no_layer_of_a_real_run_is_above_its_roof(strategy: str, profile: str):
         assert point.dram_bytes <= point.window_s * roofs["dram_bytes_per_s"] * (1 + 1e-9)
 
 
-def compared(report: Report, **changes: object) -> Report:
-    """Two cluster batches: one by its bound alone, one simulated and taken."""
-    bound = {
-        "cluster_batch": 1, "look": "bound", "least_cycles": 9000, "closed_form_cycles": 0,
-        "cycles": 0, "is_traffic": False, "is_taken": False,
-    }  # fmt: skip
-    taken = {
-        **bound, "cluster_batch": 16, "look": "searched", "least_cycles": 3000,
-        "closed_form_cycles": 4000, "cycles": 5000, "is_taken": True, **changes,
-    }  # fmt: skip
-    return replace(report, tables={**report.tables, "compared_batches": (bound, taken)})
+BOUND = {
+    "cluster_batch": 1, "status": "bound", "least_cycles": 9000, "closed_form_cycles": 0,
+    "cycles": 0, "is_traffic": False, "is_taken": False,
+}  # fmt: skip
+TAKEN = {
+    **BOUND, "cluster_batch": 16, "status": "searched", "least_cycles": 3000,
+    "closed_form_cycles": 4000, "cycles": 5000, "is_taken": True,
+}  # fmt: skip
+
+
+def compared(*rows: dict[str, object]) -> Report:
+    report = synthetic_report()
+    return replace(report, tables={**report.tables, "compared_batches": rows})
 
 
 def test_a_compared_cluster_batch_begins_with_its_lower_bound():
-    report = synthetic_report()
+    report = compared(BOUND, TAKEN)
     scale = 1e3 * report.contract["latency_s"] / report.contract["cycles"]
-    figure = cluster_batches.batch_figure(report, compared(report))
+    figure = cluster_batches.batch_figure(synthetic_report(), report)
     lengths = {trace.name: list(trace.x) for trace in figure.data}
     assert {name: pytest.approx(x) for name, x in lengths.items()} == {
         cluster_batches.SIMULATED: [0, 3000 * scale],
@@ -300,11 +302,29 @@ def test_a_compared_cluster_batch_begins_with_its_lower_bound():
         cluster_batches.BEYOND: [0, 2000 * scale],
     }
     assert list(figure.data[0].y) == ["B · 1", "B · 16"]
-    assert figure.layout.shapes[0].x0 == pytest.approx(5000 * scale)
-    first, second = cluster_batches.batch_table(report, compared(report))
+    assert figure.layout.xaxis.title.text == cluster_batches.TIME_AXIS
+    first, second = cluster_batches.batch_table(synthetic_report(), report)
     assert (first["fastest simulated (ms)"], first["taken"]) == (None, "no")
     assert second["closed form (ms)"] == pytest.approx(4000 * scale)
-    assert not cluster_batches.batch_rows(report)
-    traffic = compared(report, is_traffic=True, least_cycles=0)
-    names = [trace.name for trace in cluster_batches.batch_figure(traffic).data]
-    assert names == [cluster_batches.NOT_SIMULATED, cluster_batches.TRAFFIC]
+    assert not cluster_batches.batch_rows(synthetic_report())
+
+
+def test_the_schedule_that_was_taken_is_a_line_across_the_bars_of_its_run():
+    figure = cluster_batches.batch_figure(compared(TAKEN), compared(BOUND, TAKEN))
+    lines = [(line.y0, line.y1) for line in figure.layout.shapes]
+    assert lines == [(-0.5, 0.5), (0.5, 2.5)]
+    assert all(line.x0 == line.x1 == figure.data[0].x[0] * 5 / 3 for line in figure.layout.shapes)
+
+
+def test_traffic_is_drawn_as_the_time_of_dram_and_a_refusal_in_words():
+    moved = {**TAKEN, "is_traffic": True, "least_cycles": 0}
+    refused = {**moved, "cycles": 0, "status": "refused", "is_taken": False, "cluster_batch": 2}
+    figure = cluster_batches.batch_figure(compared(refused, moved))
+    assert [trace.name for trace in figure.data] == [cluster_batches.TRAFFIC]
+    assert figure.layout.xaxis.title.text == cluster_batches.TRAFFIC_AXIS
+    assert [(note.y, note.text) for note in figure.layout.annotations] == [
+        ("A · 2", cluster_batches.STATUS_WORDS["refused"])
+    ]
+    assert {row["counted"] for row in cluster_batches.batch_table(compared(moved))} == {
+        "DRAM's time"
+    }

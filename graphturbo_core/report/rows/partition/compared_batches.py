@@ -5,35 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypedDict
 
+from graphturbo_core.products.plan import Decision
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.run_rows import count_of
-from graphturbo_core.strategies.compared_batches import (
-    CYCLES,
-    DRAM_CYCLES,
-    RULE_BOUND,
-    RULE_FIRST,
-    RULE_SEARCHED,
-    RULE_SLOW,
-    STEP,
-)
+from graphturbo_core.strategies import compared_batches
 
-Look = Literal["searched", "first plan", "hopeless", "bound"]
-LOOKS: Mapping[str, Look] = {
-    RULE_SEARCHED: "searched", RULE_FIRST: "first plan", RULE_SLOW: "hopeless", RULE_BOUND: "bound",
-}  # fmt: skip
+Status = Literal["searched", "first plan", "refused", "gain", "plan bound", "bound"]
+STATUSES: Mapping[str, Status] = {
+    compared_batches.RULE_SEARCHED: "searched",
+    compared_batches.RULE_FIRST: "first plan",
+    compared_batches.RULE_REFUSED: "refused",
+    compared_batches.RULE_GAIN: "gain",
+    compared_batches.RULE_PLAN: "plan bound",
+    compared_batches.RULE_BOUND: "bound",
+}
+MOST_ROWS = 32
+"""More than a search compares; a plan file may have any number."""
 
 
 class ComparedBatchRow(TypedDict):
     """What a search found of one cluster batch, in cycles of the cluster that takes longest.
 
-    `look`: it was searched, or its first plan alone was simulated; or no plan was, since its first
-    plan is hopeless, or since its bound is not below the fastest. `least_cycles`: no schedule with
-    it takes fewer; 0: unknown. `cycles`: of the fastest simulated plan; 0: none. `is_traffic`: they
+    `status`: it was searched, or its first plan alone was simulated; it was refused; or nothing was
+    simulated, since the search gained much elsewhere, or since the bound of its first plan, or its
+    own, is not below the fastest. `least_cycles`: no schedule of this graph with this cluster batch
+    takes fewer; 0: unknown. `cycles`: of the fastest simulated plan; 0: none. `is_traffic`: they
     are cycles of DRAM.
     """
 
     cluster_batch: int
-    look: Look
+    status: Status
     least_cycles: int
     closed_form_cycles: int
     cycles: int
@@ -42,18 +43,30 @@ class ComparedBatchRow(TypedDict):
 
 
 def compared_batch_rows(outcome: Outcome) -> Iterator[ComparedBatchRow]:
-    """The smallest cluster batch first; none where the run names one."""
+    """The smallest cluster batch first, each once; none where the run names one."""
+    found: dict[int, ComparedBatchRow] = {}
     for decision in outcome.plan.decisions:
-        look = LOOKS.get(decision.rule)
-        if decision.step != STEP or look is None:
-            continue
-        is_traffic = DRAM_CYCLES in decision.numbers
-        yield {
-            "cluster_batch": count_of(decision, "cluster_batch", 0),
-            "look": look,
-            "least_cycles": count_of(decision, "at_least", 0),
-            "closed_form_cycles": count_of(decision, "closed_form", 0),
-            "cycles": count_of(decision, DRAM_CYCLES if is_traffic else CYCLES, 0),
-            "is_traffic": is_traffic,
-            "is_taken": decision.is_taken,
-        }
+        status = STATUSES.get(decision.rule)
+        if decision.step == compared_batches.STEP and status is not None:
+            row = _row(decision, status)
+            found.setdefault(row["cluster_batch"], row)
+    yield from list(found.values())[:MOST_ROWS]
+
+
+def _row(decision: Decision, status: Status) -> ComparedBatchRow:
+    """Numbers below 0, which only a changed plan file has, count as unknown."""
+
+    def figure(name: str) -> int:
+        return max(0, count_of(decision, name, 0))
+
+    is_traffic = compared_batches.DRAM_CYCLES in decision.numbers
+    counted = compared_batches.DRAM_CYCLES if is_traffic else compared_batches.CYCLES
+    return {
+        "cluster_batch": figure("cluster_batch"),
+        "status": status,
+        "least_cycles": figure("at_least"),
+        "closed_form_cycles": figure("closed_form"),
+        "cycles": figure(counted),
+        "is_traffic": is_traffic,
+        "is_taken": decision.is_taken,
+    }
