@@ -13,13 +13,19 @@ from benchmarks.schedulers import matrix
 from benchmarks.schedulers.matrix import COMPARED, FIELDS, MOST_SECONDS, Setting
 from graphturbo_core.comparison.side_by_side.kept_schedules import KeptRun
 from graphturbo_core.comparison.side_by_side.rewrite_searches import REWRITE_SEARCHES
+from graphturbo_core.comparison.side_by_side.time_words import NamedRun, ranked, why_slower
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
+from graphturbo_core.units import format_bytes, format_percent, format_seconds
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "scheduler-samples.json"
 SLOW = (*REWRITE_SEARCHES, "ios")
 """Searches, and `ios`, which simulates some hundred stages of each model."""
 SLOW_SECONDS = 60
 """CPU seconds of each of these; it is ended beyond (our choice: there are hundreds of them)."""
+WON = (
+    "fastest", "time, share of the bound", "DRAM bytes, kernels a cluster", "time to schedule, s",
+    "the next one",
+)  # fmt: skip
 BATCH, CLUSTER_BATCH = 16, 4
 """The same for all (our choice: as the second and third setting of `matrix.py`)."""
 
@@ -62,14 +68,17 @@ def sections(found: Mapping[Key, Run]) -> Iterator[str]:
         f"Batch {BATCH}, {CLUSTER_BATCH} per cluster; share of the lower bound in %, the fastest "
         f"of a row in bold. `ios` and the searches are ended after {SLOW_SECONDS} s of CPU time; "
         "where none of their runs is kept, a chip has no column for them. "
-        f"{len(found):,} of {count:,} runs are kept; `not run`: not yet.\n"
+        f"{len(found):,} of {count:,} runs are kept; `not run`: not yet. A second table per chip "
+        "has the figures of the fastest, and where the next one loses time against it.\n"
     )
     for chip in CHIPS:
         begun = {name for _, own_chip, name in found if own_chip == chip}
         names = [name for name in COMPARED if name in begun or name not in SLOW]
         rows = [_row(found, setting, chip, names) for setting in every]
         heads = [chip, *(f"`{name}`" for name in names)]
-        yield Sheet("", heads, rows).markdown().removeprefix("## \n\n")
+        won = [row for setting in every if (row := _won(found, setting, chip))]
+        sheets = (Sheet("", heads, rows), Sheet("", [chip, *WON], won))
+        yield "\n".join(sheet.markdown().removeprefix("## \n\n") for sheet in sheets)
 
 
 def _row(found: Mapping[Key, Run], setting: Setting, chip: str, names: Iterable[str]) -> list[str]:
@@ -82,3 +91,20 @@ def _row(found: Mapping[Key, Run], setting: Setting, chip: str, names: Iterable[
         return f"**{share}**" if run.share == fastest else share
 
     return [setting.model.name, *(run.reason or text(run) for run in runs)]
+
+
+def _won(found: Mapping[Key, Run], setting: Setting, chip: str) -> list[str]:
+    """Who is the fastest on a sample, with all figures, and why the next one is slower."""
+    runs = {name: KeptRun(**found.get((setting.name, chip, name), {})) for name in COMPARED}
+    order = ranked([NamedRun(f"`{name}`", run) for name, run in runs.items() if run.has_figures])
+    if not order:
+        return []
+    best = runs[order[0].name.strip("`")]
+    return [
+        setting.model.name,
+        order[0].name,
+        f"{format_seconds(best.latency_s)}, {format_percent(best.share)}",
+        f"{format_bytes(best.dram_bytes)}, {best.kernels:,}",
+        best.seconds_text,
+        f"{order[1].name}: {why_slower(order[1], order[0])}" if order[1:] else "",
+    ]

@@ -190,10 +190,14 @@ def test_every_sample_has_a_row_on_every_chip() -> None:
     head, *tables = samples.sections(found)
     assert "4 of 1,760 runs are kept" in head
     assert len(tables) == len(CHIPS)
-    rows = {line.split(" | ")[0]: line for line in tables[CHIPS.index("goya")].splitlines()}
+    shares, won = tables[CHIPS.index("goya")].split("\n\n")[:2]
+    rows = {line.split(" | ")[0]: line for line in shares.splitlines()}
     names = [name for name in samples.COMPARED if name not in ("ios:both", "taso-like")]
     cells = rows[f"| {first.model.name}"].strip("| ").split(" | ")[1:]
     assert (cells[names.index("tvm")], cells[names.index("glow")]) == ("25", "**50**")
     assert (cells[names.index("xla")], cells[names.index("ios")]) == ("not run", "over 60 s")
     assert "ios" not in tables[CHIPS.index("stcp920")]
     assert "TOO_MANY_INSTRUCTIONS" in rows[f"| {second.model.name}"]
+    (fastest,) = won.splitlines()[2:]
+    assert fastest.startswith(f"| {first.model.name} | `glow` | 1 ms, 50 % |")
+    assert "`tvm`: 1 ms longer than `glow`" in fastest
