@@ -227,9 +227,9 @@ def _separated(found: Mapping[Key, Run]) -> Sheet:
         rows,
         f"Schedules below {NEAR_BOUND} of the bound: what the resource of the bound does beyond "
         "it, and what it waits for; data that come from DRAM through GB count as GB's. Those found "
-        f"before steps were kept are not listed. {BATCH_HEAD}: the lower bound of all schedules "
-        "with the cluster batch that was chosen over the time. Rounds follow one another, and each "
-        "reads all weights.",
+        f"before steps were kept are not listed. {BATCH_HEAD}: as the share, of the lower bound of "
+        "all schedules with the chosen cluster batch, whose rounds follow one another and each "
+        "read all weights.",
     )
 
 

@@ -13,7 +13,7 @@ from benchmarks.schedulers import matrix
 from benchmarks.schedulers.matrix import COMPARED, FIELDS, MOST_SECONDS, Setting
 from graphturbo_core.comparison.side_by_side.kept_schedules import KeptRun
 from graphturbo_core.comparison.side_by_side.rewrite_searches import REWRITE_SEARCHES
-from graphturbo_core.comparison.side_by_side.time_words import NamedRun, ranked, why_slower
+from graphturbo_core.comparison.side_by_side.time_words import NamedRun, why_slower
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.units import format_bytes, format_percent, format_seconds
 
@@ -83,28 +83,40 @@ def sections(found: Mapping[Key, Run]) -> Iterator[str]:
 
 def _row(found: Mapping[Key, Run], setting: Setting, chip: str, names: Iterable[str]) -> list[str]:
     """Shares of a sample's schedules, in %, or why there is none."""
-    runs = [KeptRun(**found.get((setting.name, chip, name), {})) for name in names]
-    fastest = max((run.share for run in runs if run.has_figures), default=0.0)
+    runs = _runs_of(found, setting, chip, names)
+    fastest = max((run.share for run in runs.values() if run.has_figures), default=0.0)
 
     def text(run: KeptRun) -> str:
         share = f"{100 * run.share:.3g}"
         return f"**{share}**" if run.share == fastest else share
 
-    return [setting.model.name, *(run.reason or text(run) for run in runs)]
+    return [setting.model.name, *(run.reason or text(run) for run in runs.values())]
 
 
 def _won(found: Mapping[Key, Run], setting: Setting, chip: str) -> list[str]:
     """Who is the fastest on a sample, with all figures, and why the next one is slower."""
-    runs = {name: KeptRun(**found.get((setting.name, chip, name), {})) for name in COMPARED}
-    order = ranked([NamedRun(f"`{name}`", run) for name, run in runs.items() if run.has_figures])
-    if not order:
+    runs = _runs_of(found, setting, chip, COMPARED)
+    ran = {name: run for name, run in runs.items() if run.has_figures}
+    if not ran:
         return []
-    best = runs[order[0].name.strip("`")]
+    first, *others = sorted(ran, key=lambda name: ran[name].latency_s)
+    best, fastest = ran[first], NamedRun(f"`{first}`", ran[first])
+    why = ""
+    if others:
+        following = NamedRun(f"`{others[0]}`", ran[others[0]])
+        why = f"{following.name}: {why_slower(following, fastest)}"
     return [
         setting.model.name,
-        order[0].name,
+        fastest.name,
         f"{format_seconds(best.latency_s)}, {format_percent(best.share)}",
         f"{format_bytes(best.dram_bytes)}, {best.kernels:,}",
         best.seconds_text,
-        f"{order[1].name}: {why_slower(order[1], order[0])}" if order[1:] else "",
+        why,
     ]
+
+
+def _runs_of(
+    found: Mapping[Key, Run], setting: Setting, chip: str, names: Iterable[str]
+) -> dict[str, KeptRun]:
+    """The runs of a sample on a chip; without figures or a reason where one was not run."""
+    return {name: KeptRun(**found.get((setting.name, chip, name), {})) for name in names}
