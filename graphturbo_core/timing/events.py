@@ -211,12 +211,15 @@ def run_segments(
     return opens, closes
 
 
+EVENTS_PER_STEP = 2
+"""Most events of waiting rows that one event adds; each other row has one event at a time."""
+
+
 class ResourceUse(NamedTuple):
     """Resources that each row of a kernel occupies from its start (CSR by `at`), and their cycles.
 
-    `resource`: the row's engine first, then its channels. Rows of equal `line`, numbered from 0,
-    occupy the same resources. `hold`: cycles of the engine; `latency`: cycles from the end of the
-    hold until the result is visible.
+    `resource`: the row's engine first, then its channels. `hold`: cycles of the engine; `latency`:
+    cycles from the end of the hold until the result is visible.
     """
 
     hold: IntArray
@@ -224,7 +227,6 @@ class ResourceUse(NamedTuple):
     at: IntArray
     resource: IntArray
     cycles: IntArray
-    line: IntArray
 
 
 class Dependences(NamedTuple):
@@ -236,31 +238,44 @@ class Dependences(NamedTuple):
 
 
 @compiled_part
-def _line_heaps(line: IntArray) -> tuple[Clock, IntArray]:
-    """An empty heap for each line's rows, and the begin of each heap."""
-    heap_at = np.zeros(len(line) + 1, np.int64)
-    for row in range(len(line)):
-        heap_at[line[row] + 1] += 1
-    for number in range(len(line)):
-        heap_at[number + 1] += heap_at[number] + 1
+def _empty_heaps(resource: IntArray, resources: int) -> tuple[Clock, IntArray]:
+    """An empty heap for each resource, with room for all rows that use it; their begins."""
+    heap_at = np.zeros(resources + 1, np.int64)
+    for each in resource:
+        heap_at[each + 1] += 1
+    for each in range(resources):
+        heap_at[each + 1] += heap_at[each] + 1
     return np.zeros((heap_at[-1], 2), np.int64), heap_at
 
 
 @compiled_part
+def _with_room(clock: Clock, more: Integer) -> Clock:
+    """The clock with room for so many more events; a longer copy, if it has too little."""
+    if clock[0, 0] + more < len(clock):
+        return clock
+    longer = np.zeros((2 * len(clock) + more, 2), np.int64)
+    for at in range(clock[0, 0] + 1):
+        longer[at, 0] = clock[at, 0]
+        longer[at, 1] = clock[at, 1]
+    return longer
+
+
+@compiled_part
 def _push_first(clock: Clock, heap: Clock, since: IntArray, own: Integer, cycle: Integer) -> None:
-    """Push an event for the first row of line `own` at `cycle`, if the line has a row."""
+    """Push an event for the first row that waits for resource `own` at `cycle`, if there is one."""
     if heap[0, 0] > 0:
         since[own] = cycle
         push(clock, cycle, 2 * heap[1, 0] + 1)
 
 
 @compiled_part
-def _earliest(ready: Integer, free: IntArray, resources: IntArray) -> Integer:
-    """The first cycle from `ready` on at which all these resources are free."""
-    begin = ready
+def _latest(free: IntArray, resources: IntArray, preferred: Integer) -> Integer:
+    """The resource that is free last; of equal ones the preferred one, else the first."""
+    latest = resources[0] if preferred < 0 else preferred
     for each in resources:
-        begin = max(begin, free[each])
-    return begin
+        if free[each] > free[latest]:
+            latest = each
+    return latest
 
 
 @compiled_part
@@ -271,7 +286,7 @@ def _use(free: IntArray, resources: IntArray, cycles: IntArray, begin: Integer) 
 
 
 @compiled
-def greedy_starts(  # noqa: C901 (one compiled loop)
+def greedy_starts(  # noqa: C901, PLR0912, PLR0915 (one compiled loop)
     dependences: Dependences,
     uses: ResourceUse,
     order: IntArray,
@@ -284,11 +299,12 @@ def greedy_starts(  # noqa: C901 (one compiled loop)
     Queues of engines and channels are not modelled: a resource is free or not. If `is_backward`,
     time runs from the kernel's end, and a row's latency comes before its hold.
 
-    Rows of one line compete for the same resources: only its first ready row has an event (code
-    2 * place + 1; 2 * place before it joined), else the cost is quadratic in a kernel. The cycle of
-    an event may be too early, never too late.
+    A ready row waits for the one of its resources that is free last. Of the rows that wait for a
+    resource only the first has an event (code 2 * place + 1; 2 * place before it waits), else each
+    use of the resource would cost an event for all of them. The cycle of an event may be too early,
+    never too late.
     """
-    hold, latency, held_at, resource, cycles, line = uses
+    hold, latency, held_at, resource, cycles = uses
     predecessors, following_at, following = dependences
     missing = predecessors.copy()
     count = len(hold)
@@ -297,32 +313,42 @@ def greedy_starts(  # noqa: C901 (one compiled loop)
     ready = latency.copy() if is_backward else np.zeros(count, np.int64)
     start = np.zeros(count, np.int64)
     free = np.zeros(resources, np.int64)
-    clock = np.zeros((count + 1, 2), np.int64)
-    since = np.full(count, -1, np.int64)
-    heaps, heap_at = _line_heaps(line)
+    clock = np.zeros((2 * count + resources + EVENTS_PER_STEP + 1, 2), np.int64)
+    since = np.full(resources, -1, np.int64)
+    awaited = np.full(count, -1, np.int64)
+    heaps, heap_at = _empty_heaps(resource, resources)
     for row in range(count):
         if missing[row] == 0:
             push(clock, ready[row], 2 * place[row])
     while clock[0, 0] > 0:
+        clock = _with_room(clock, count + EVENTS_PER_STEP)
         guess, code = pop(clock)
-        row, in_line = order[code >> 1], code & 1
-        own = line[row]
-        heap = heaps[heap_at[own] : heap_at[own + 1]]
-        if in_line and (heap[0, 0] == 0 or heap[1, 0] != code >> 1 or since[own] != guess):
-            continue  # another row is first, or this row has a later event
+        row, own = order[code >> 1], np.int64(-1)
+        if code & 1:
+            own = awaited[row]
+            if own < 0 or since[own] != guess or heaps[heap_at[own] + 1, 0] != place[row]:
+                continue  # it has started, another row is first, or it has a later event
         used = slice(held_at[row], held_at[row + 1])
-        begin = _earliest(ready[row], free, resource[used])
+        latest = _latest(free, resource[used], own)
+        begin = max(ready[row], free[latest])
+        if own >= 0 and (begin == guess or latest != own):
+            heap = heaps[heap_at[own] : heap_at[own + 1]]
+            pop(heap)
+            awaited[row] = -1
+            if begin > guess:
+                _push_first(clock, heap, since, own, guess)
         if begin > guess:
-            if not in_line:
-                push(heap, code >> 1, 0)
-            if heap[1, 0] == code >> 1:
-                _push_first(clock, heap, since, own, begin)
+            heap = heaps[heap_at[latest] : heap_at[latest + 1]]
+            if latest != own:
+                push(heap, place[row], 0)
+                awaited[row] = latest
+            if heap[1, 0] == place[row]:
+                _push_first(clock, heap, since, latest, begin)
             continue
         start[row] = begin
         _use(free, resource[used], cycles[used], begin)
-        if in_line:
-            pop(heap)
-            _push_first(clock, heap, since, own, begin + hold[row])
+        if own >= 0:
+            _push_first(clock, heaps[heap_at[own] : heap_at[own + 1]], since, own, free[own])
         for at in range(following_at[row], following_at[row + 1]):
             other = following[at]
             lag = latency[other] if is_backward else latency[row]

@@ -104,15 +104,8 @@ class KernelQueues:
         resource = np.insert(code.channel + self.engines, channels, code.engine)
         cycles = np.insert(code.channel_cycles, channels, code.hold_cycles)
         at = code.channel_at + np.arange(len(code.channel_at))
-        line = np.zeros(len(channels), dtype=np.int64)
-        held = np.diff(at)
-        for place in range(held.max(initial=0)):
-            is_held = held > place
-            line = line * (self._resources + 1)
-            line[is_held] += resource[at[:-1][is_held] + place] + 1
-            line = np.unique(line, return_inverse=True)[1]
         return ResourceUse(
-            code.hold_cycles, code.latency_cycles, at, int64(resource), int64(cycles), line
+            code.hold_cycles, code.latency_cycles, at, int64(resource), int64(cycles)
         )
 
     @property
