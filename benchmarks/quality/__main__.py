@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from benchmarks.quality import closed_forms
 from benchmarks.quality.matrix import keep, kept, run_missing
 from benchmarks.quality.page import FIGURE, PAGE, figure, page
 
@@ -16,21 +17,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", default=[], help="a model and a chip")
     parser.add_argument("--processes", type=int, default=2, help="models that run at once")
     parser.add_argument("--afresh", action="store_true", help="forget what is kept")
+    parser.add_argument(
+        "--closed-forms", action="store_true", help="run what docs/closed-forms.json lacks"
+    )
     parser.add_argument("--page", action="store_true", help="run nothing")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     chosen = parser.parse_args(arguments)
     if chosen.check:
-        made = {PAGE: page(kept()), FIGURE: figure(kept())}
+        made = {PAGE: page(kept(), closed_forms.kept()), FIGURE: figure(kept())}
         wrong = [p.name for p, text in made.items() if p.read_text(encoding="utf-8") != text]
         for name in wrong:
             print(f"{name} differs: run `python -m benchmarks.quality --page`", file=sys.stderr)
         return int(bool(wrong))
-    if not chosen.page:
+    if chosen.closed_forms:
+        if chosen.afresh:
+            closed_forms.keep({})
+        closed_forms.run_missing(chosen.processes)
+    elif not chosen.page:
         if chosen.afresh:
             keep({})
         run_missing(chosen.only, chosen.processes)
     found = kept()
-    PAGE.write_text(page(found), encoding="utf-8")
+    PAGE.write_text(page(found, closed_forms.kept()), encoding="utf-8")
     FIGURE.write_text(figure(found), encoding="utf-8")
     return 0
 

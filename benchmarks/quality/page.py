@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
+from types import MappingProxyType
 
 from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.drawing.sheet import Sheet
+from benchmarks.quality.closed_forms import sheets
 from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.quality.matrix import (
     BASELINES,
@@ -41,11 +43,12 @@ NEAR_BOUND = 0.85
 NOT_SLOWER = 0.995
 LARGEST_STEPS = 3
 BATCH_HEAD = "share of its cluster batch"
+NONE: Mapping[Key, Run] = MappingProxyType({})
 LEAST_SECONDS = 0.1
 """Seconds are kept with one digit after the point."""
 
 
-def page(found: Mapping[Key, Run]) -> str:
+def page(found: Mapping[Key, Run], closed_forms: Mapping[Key, Run] = NONE) -> str:
     """Text of docs/quality.md."""
     count = len(MODELS) * len(CHIPS) * len(EVERY)
     return "\n".join(
@@ -98,7 +101,7 @@ def page(found: Mapping[Key, Run]) -> str:
             f"{len(found)} of {count} runs are kept. `resnet50-slim` to `vit-b16` are samples, the "
             "others PyTorch's exports without weights.\n",
             f"![Shares of the lower bound](images/{FIGURE.name})\n",
-            *(sheet.markdown() for sheet in _sheets(found)),
+            *(sheet.markdown() for sheet in (*_sheets(found), *sheets(closed_forms))),
         ]
     )
 
@@ -118,7 +121,20 @@ def _shares(found: Mapping[Key, Run]) -> Sheet:
     ]  # fmt: skip
     head = ("model", "chip", *STRATEGIES, f"chosen by `{SEARCH}`")
     marked = [MARKED] if any(run.get(EARLIER) for run in found.values()) else []
-    return Sheet("Share of the lower bound", head, rows, " ".join([*marked, LONG_REMARK]))
+    remark = " ".join([*marked, LONG_REMARK, *_faster_if_longer(found)])
+    return Sheet("Share of the lower bound", head, rows, remark)
+
+
+def _faster_if_longer(found: Mapping[Key, Run]) -> Iterator[str]:
+    """A sentence on each longer program that is faster than the search's usual one."""
+    for (model, chip, of), run in found.items():
+        best = _usual_share(found.get((model, chip, SEARCH), {}))
+        if of in BASELINES and run.keys() >= LONGER.keys() and run.get("share", 0.0) > best > 0:
+            ratio = run["share"] / best
+            yield (
+                f"`{SEARCH}` keeps to the usual limit: the longer program of `{of}` for {model} on "
+                f"`{chip}` is {ratio:.1f} times as fast."
+            )
 
 
 def _cell(found: Mapping[Key, Run], key: Key) -> str:
