@@ -5,11 +5,10 @@ The plan is that of the dynamic program before any simulation corrects it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, log
-from statistics import median
-from typing import Any
+from statistics import geometric_mean, median
 
 from benchmarks.drawing.sheet import Sheet
 from benchmarks.quality.kept_runs import Key, Run, read_runs, run_tasks, write_runs
@@ -48,7 +47,6 @@ MODELS = tuple(name for name in sample_names() if name not in LARGER)
 SAMPLES = 4
 """Samples of a round."""
 OF = f"planned@{SAMPLES}"
-FORMAT = "fp16"
 NEAR, HALF = 0.10, 0.5
 WORST = 12
 """Rows of the second table."""
@@ -84,15 +82,14 @@ def runs(model: str, missing: Sequence[str]) -> list[tuple[Key, Run]]:
 
 def _run(imports: Imports, model: str, chip: str) -> Run:
     hardware = read_profile(chip)
-    batch = SAMPLES * hardware.clusters
-    request = RunRequest(model, f"best@{SAMPLES}", chip, batch, dtype=FORMAT)
+    request = RunRequest(model, f"best@{SAMPLES}", chip, SAMPLES * hardware.clusters)
     spec = parse_strategy(request.strategy)
     try:
         rounds = divide(imports, request, (imports.whole(request), hardware, spec))
         semantics = rounds.semantics[max(rounds.semantics)]
-        task = PlanTask(semantics, hardware, FORMAT, {})
-        target = target_of(chosen_strategy(spec, {}), task)
-        graph = layer_graph(target.semantics, relay_layers(target.semantics), FORMAT)
+        task = PlanTask(semantics, hardware, request.dtype, request.options)
+        target = target_of(chosen_strategy(spec, request.options), task)
+        graph = layer_graph(target.semantics, relay_layers(target.semantics), request.dtype)
         segments = segments_of(graph, SegmentCycles(target))
         cuts, _ = Planned(segments).cheapest()
         plan = cut_plan(target, graph, cuts)
@@ -142,12 +139,7 @@ def sheets(found: Mapping[Key, Run]) -> Iterator[Sheet]:
 def _groups(found: Mapping[Key, Run]) -> Iterator[_Group]:
     for (model, chip, _), run in found.items():
         for group in run.get("groups", ()):
-            yield _Group(model, chip, *_checked(group))
-
-
-def _checked(group: Sequence[Any]) -> tuple[str, int, int, int, int]:
-    name, layers, pieces, closed_form, simulated = group
-    return str(name), int(layers), int(pieces), int(closed_form), int(simulated)
+            yield _Group(model, chip, *group)
 
 
 def _nearness(found: Mapping[Key, Run], groups: Sequence[_Group]) -> Sheet:
@@ -163,7 +155,7 @@ def _nearness(found: Mapping[Key, Run], groups: Sequence[_Group]) -> Sheet:
                 f"{len(own):,}",
                 *(_part(own, total, least) for least in (1 - NEAR, HALF)),
                 f"{median(group.ratio for group in own):.2f}",
-                f"{exp(sum(log(group.ratio) for group in own) / len(own)):.2f}",
+                f"{geometric_mean(group.ratio for group in own):.2f}",
             )
         )
     refused = sum("refused" in run for run in found.values())
@@ -190,10 +182,9 @@ def _part(groups: Sequence[_Group], total: int, least: float) -> str:
 
 
 def _worst(groups: Sequence[_Group]) -> Sheet:
-    totals: dict[tuple[str, str], int] = {}
+    totals = Counter[tuple[str, str]]()
     for group in groups:
-        key = group.model, group.chip
-        totals[key] = totals.get(key, 0) + group.simulated
+        totals[group.model, group.chip] += group.simulated
 
     def part(group: _Group) -> float:
         return group.difference / totals[group.model, group.chip]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import exp, log
+from collections.abc import Iterator, Mapping
+from statistics import geometric_mean
 from types import MappingProxyType
 
 from benchmarks.drawing.heat_figure import Panel, heat_svg
@@ -160,16 +160,12 @@ def _means(found: Mapping[Key, Run]) -> Sheet:
             for model in MODELS
         ]
         whole = [row for row in shares if all(row)]
-        means = (f"{_mean(column):.2f}" for column in zip(*whole, strict=True))
+        means = (f"{geometric_mean(column):.2f}" for column in zip(*whole, strict=True))
         rows.append((chip, str(len(whole)), *(means if whole else ("",) * len(STRATEGIES))))
     has_earlier = any(run.get(EARLIER) for run in found.values())
     earlier = f", with those of `{MARK.strip()}`" if has_earlier else ""
     remark = f"Over the models for which all four have a schedule{earlier}."
     return Sheet("Geometric mean per chip", ("chip", "models", *STRATEGIES), rows, remark)
-
-
-def _mean(shares: Sequence[float]) -> float:
-    return exp(sum(map(log, shares)) / len(shares))
 
 
 def _beside(found: Mapping[Key, Run]) -> Sheet:

@@ -104,6 +104,19 @@ def test_a_longer_program_is_marked() -> None:
     assert row in page(made)
 
 
+def test_a_longer_program_that_is_faster_than_the_search_is_named() -> None:
+    """Not one that is slower, nor where the search has no usual program."""
+    made = found(first=0.2, second=0.8)
+    for name, share in ((FIRST, 0.5), (SECOND, 0.7)):
+        made[name, CHIPS[0], "tvm@16"] = {**run(share), **LONGER}
+    said = f"the longer program of `tvm@16` for {FIRST} on `{CHIPS[0]}` is 2.5 times as fast."
+    text = page(made)
+    assert said in text
+    assert text.count("the longer program of") == 1
+    made[FIRST, CHIPS[0], SEARCH] = {**run(0.2), **LONGER}
+    assert "the longer program of" not in page(made)
+
+
 def test_the_search_is_not_compared_with_a_longer_program() -> None:
     made: dict[Key, Run] = {(FIRST, CHIPS[0], of): run(0.3) for of in EVERY}
     for of in ("tvm@8", ONE_SAMPLE[0]):
