@@ -33,13 +33,15 @@ DARK = {
 }
 CAPTION = '<p class="caption" role="heading"'
 """Sphinx gives the captions of the navigation no level, which screen readers need."""
+QUIET = "misc.highlighting_failure,app.add_node,app.add_directive,app.add_role"
+"""A block may be one line of a file; an earlier build of the process has registered all nodes."""
 SETTINGS = {
     "project": "GraphTurbo Explorer",
     "release": __version__,
     "extensions": "myst_parser",
     "myst_heading_anchors": 4,
     "myst_links_external_new_tab": True,
-    "suppress_warnings": "misc.highlighting_failure",  # a block may be one line of a file
+    "suppress_warnings": QUIET,
     "html_theme": "furo",
     "html_title": "GraphTurbo Explorer",
     "html_static_path": str(STYLE),

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.site import __main__ as command
 from benchmarks.site import glossary_page
-from benchmarks.site.builder import SITE
+from benchmarks.site.builder import SITE, build
 from benchmarks.site.dead_links import faults
 from benchmarks.site.navigation import groups
 from benchmarks.site.places import DOCS, PRINTED, ROOT, outside_code, page_of, relinked, sources
@@ -120,6 +120,13 @@ def test_a_definition_is_written_below_its_heading() -> None:
         assert glossary_page.defined(before, known) == "### LB\n\n> New words.\n\nMore.\n"
     with pytest.raises(ValueError, match="XB is no term"):
         glossary_page.defined("### XB\n\nMore.\n", known)
+
+
+def test_a_process_may_build_more_than_once(tmp_path: Path) -> None:
+    page = tmp_path / "sources" / "index.md"
+    page.parent.mkdir()
+    page.write_text("# A\n", encoding="utf-8")
+    assert [build(page.parent, tmp_path / name) for name in ("first", "second")] == [(), ()]
 
 
 def test_a_warning_ends_the_build_and_the_site_of_before_remains(
