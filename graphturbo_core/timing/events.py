@@ -211,10 +211,6 @@ def run_segments(
     return opens, closes
 
 
-EVENTS_PER_STEP = 2
-"""Most events of waiting rows that one event adds; each other row has one event at a time."""
-
-
 class ResourceUse(NamedTuple):
     """Resources that each row of a kernel occupies from its start (CSR by `at`), and their cycles.
 
@@ -249,6 +245,16 @@ def _empty_heaps(resource: IntArray, resources: int) -> tuple[Clock, IntArray]:
 
 
 @compiled_part
+def _first_clock(predecessors: IntArray, ready: IntArray, place: IntArray) -> Clock:
+    """A clock with an event for each row that waits for no other."""
+    clock = np.zeros((2 * len(ready) + 1, 2), np.int64)
+    for row in range(len(ready)):
+        if predecessors[row] == 0:
+            push(clock, ready[row], 2 * place[row])
+    return clock
+
+
+@compiled_part
 def _with_room(clock: Clock, more: Integer) -> Clock:
     """The clock with room for so many more events; a longer copy, if it has too little."""
     if clock[0, 0] + more < len(clock):
@@ -269,9 +275,15 @@ def _push_first(clock: Clock, heap: Clock, since: IntArray, own: Integer, cycle:
 
 
 @compiled_part
-def _latest(free: IntArray, resources: IntArray, preferred: Integer) -> Integer:
-    """The resource that is free last; of equal ones the preferred one, else the first."""
-    latest = resources[0] if preferred < 0 else preferred
+def _is_due(heap: Clock, since: Integer, guess: Integer, place: Integer) -> bool:
+    """Whether an event is the present one of a heap: of its first row, and of its cycle."""
+    return bool(since == guess and heap[0, 0] > 0 and heap[1, 0] == place)
+
+
+@compiled_part
+def _latest(free: IntArray, resources: IntArray) -> Integer:
+    """The resource that is free last; of equal ones the first."""
+    latest: Integer = resources[0]
     for each in resources:
         if free[each] > free[latest]:
             latest = each
@@ -286,7 +298,7 @@ def _use(free: IntArray, resources: IntArray, cycles: IntArray, begin: Integer) 
 
 
 @compiled
-def greedy_starts(  # noqa: C901, PLR0912, PLR0915 (one compiled loop)
+def greedy_starts(
     dependences: Dependences,
     uses: ResourceUse,
     order: IntArray,
@@ -306,49 +318,38 @@ def greedy_starts(  # noqa: C901, PLR0912, PLR0915 (one compiled loop)
     """
     hold, latency, held_at, resource, cycles = uses
     predecessors, following_at, following = dependences
-    missing = predecessors.copy()
-    count = len(hold)
+    missing, count = predecessors.copy(), len(hold)
     place = np.empty(count, np.int64)
     place[order] = np.arange(count)
     ready = latency.copy() if is_backward else np.zeros(count, np.int64)
-    start = np.zeros(count, np.int64)
-    free = np.zeros(resources, np.int64)
-    clock = np.zeros((2 * count + resources + EVENTS_PER_STEP + 1, 2), np.int64)
-    since = np.full(resources, -1, np.int64)
-    awaited = np.full(count, -1, np.int64)
+    start, free = np.zeros(count, np.int64), np.zeros(resources, np.int64)
+    since, awaited = np.full(resources, -1, np.int64), np.full(count, -1, np.int64)
     heaps, heap_at = _empty_heaps(resource, resources)
-    for row in range(count):
-        if missing[row] == 0:
-            push(clock, ready[row], 2 * place[row])
+    clock = _first_clock(missing, ready, place)
     while clock[0, 0] > 0:
-        clock = _with_room(clock, count + EVENTS_PER_STEP)
+        clock = _with_room(clock, count + 1)
         guess, code = pop(clock)
-        row, own = order[code >> 1], np.int64(-1)
-        if code & 1:
-            own = awaited[row]
-            if own < 0 or since[own] != guess or heaps[heap_at[own] + 1, 0] != place[row]:
-                continue  # it has started, another row is first, or it has a later event
+        row = order[code >> 1]
         used = slice(held_at[row], held_at[row + 1])
-        latest = _latest(free, resource[used], own)
-        begin = max(ready[row], free[latest])
-        if own >= 0 and (begin == guess or latest != own):
+        if code & 1:  # the first row that waits for a resource tries again
+            own = awaited[row]
             heap = heaps[heap_at[own] : heap_at[own + 1]]
+            if own < 0 or not _is_due(heap, since[own], guess, place[row]):
+                continue  # it has started, another row is first, or it has a later event
             pop(heap)
             awaited[row] = -1
-            if begin > guess:
-                _push_first(clock, heap, since, own, guess)
+            _push_first(clock, heap, since, own, guess)
+        latest = _latest(free, resource[used])
+        begin = max(ready[row], free[latest])
         if begin > guess:
             heap = heaps[heap_at[latest] : heap_at[latest + 1]]
-            if latest != own:
-                push(heap, place[row], 0)
-                awaited[row] = latest
+            push(heap, place[row], 0)
+            awaited[row] = latest
             if heap[1, 0] == place[row]:
                 _push_first(clock, heap, since, latest, begin)
             continue
         start[row] = begin
         _use(free, resource[used], cycles[used], begin)
-        if own >= 0:
-            _push_first(clock, heaps[heap_at[own] : heap_at[own + 1]], since, own, free[own])
         for at in range(following_at[row], following_at[row + 1]):
             other = following[at]
             lag = latency[other] if is_backward else latency[row]
