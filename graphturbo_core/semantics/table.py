@@ -9,7 +9,7 @@ from functools import cached_property
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.ir.dtypes import element_bytes
-from graphturbo_core.ir.graph import Graph, Op
+from graphturbo_core.ir.graph import Graph, Op, TensorKind
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.semantics.entries import resolve
 from graphturbo_core.semantics.kinds import op_kinds
@@ -63,6 +63,20 @@ class GraphSemantics:
             for name, key in keys.items()
             if count[key] > 1
         }
+
+    @cached_property
+    def lookups(self) -> Mapping[str, tuple[str, ...]]:
+        """By table: the results that look rows up in it; no table that is read in another way."""
+        found: dict[str, tuple[str, ...]] = {}
+        others: set[str] = set()
+        for op in self.graph.ops:
+            for result, reads in zip(op.outputs, self.by_op[op.name].accesses, strict=True):
+                for read in reads:
+                    if read.is_lookup and self.graph.tensors[read.tensor].kind is TensorKind.WEIGHT:
+                        found[read.tensor] = (*found.get(read.tensor, ()), result)
+                    else:
+                        others.add(read.tensor)
+        return {table: results for table, results in found.items() if table not in others}
 
     @cached_property
     def known_needs(self) -> KnownNeeds:

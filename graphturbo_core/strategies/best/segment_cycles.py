@@ -93,12 +93,12 @@ class SegmentCycles:
         chip, section = self.target.hardware, split.section
         work = self._works(section, section.middle)
         outputs = section.piece_outputs(self.target.semantics, section.middle)
-        whole = sum(map(self._whole_bytes, work.weights))
+        whole = work.weight_bytes(self.target, split.pieces)
         is_resident = split.pieces == 1 or whole <= self._gb_room
         beside = whole if is_resident and split.pieces > 1 else 0
         over = self._overflow(split, self._gb_room - beside)
         moved = self._boundary_bytes(work, outputs)
-        weights = self._bytes(work.weights)
+        weights = work.weight_bytes(self.target)
         moved[Scope.GB] += weights + 2 * over.gb_bytes
         moved[Scope.DRAM] += 2 * over.dram_bytes + over.refetched_bytes
         moved[Scope.DRAM] += 0 if is_resident else weights
@@ -175,14 +175,16 @@ class SegmentCycles:
         return Scope.GB if holds and not is_outside else Scope.DRAM
 
     def _layer_weights(self, graph: LayerGraph, layer: int) -> int:
-        """Bytes of all weights of a layer, biases included."""
+        """Bytes of a layer's weights, biases included; of tables each tile fetches its own rows."""
         if layer not in self._known_weights:
             model = self.target.semantics.graph
             read = {
                 name
                 for op in graph.layers[layer].ops
                 for name in model.op_by_name[op].inputs
-                if name and model.tensors[name].kind is TensorKind.WEIGHT
+                if name
+                and model.tensors[name].kind is TensorKind.WEIGHT
+                and name not in self.target.semantics.lookups
             }
             self._known_weights[layer] = sum(map(self._whole_bytes, read))
         return self._known_weights[layer]

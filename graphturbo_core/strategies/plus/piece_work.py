@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
-from graphturbo_core.ir.boxes import Box
+from graphturbo_core.ir.boxes import Box, volume
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.propagate import Needs, needed_boxes, needs_of
@@ -20,12 +20,24 @@ Boxes = Mapping[str, Box]
 
 @dataclass(frozen=True, slots=True)
 class PieceWork:
-    """Cost of one piece: cycles of all matrix and of all vector work, and the boxes it reads."""
+    """Cost of one piece: cycles of all matrix and of all vector work, and what it reads.
+
+    `activations`: boxes. `weights`: elements; of a table, one per element that is looked up, or all
+    if these are fewer.
+    """
 
     matrix_cycles: int
     vector_cycles: int
     activations: Boxes
-    weights: Boxes
+    weights: Mapping[str, int]
+
+    def weight_bytes(self, target: Target, pieces: int = 1) -> int:
+        """Bytes of weights that so many pieces read, each element counted once."""
+        tensors, width = target.semantics.graph.tensors, target.element_bytes
+        return sum(
+            min(pieces * elements, tensors[name].elements) * width[name]
+            for name, elements in self.weights.items()
+        )
 
     def cycles(self, cores: int) -> int:
         """Compute cycles, divided evenly over the cores, each with engines of its own."""
@@ -62,9 +74,21 @@ class PieceWorks:
             kind, cycles = self._work_of(op, index, boxes[op.outputs[index]])
             work[kind] += cycles
         read = {name: box for name, box in boxes.items() if name not in own}
-        weights = {n: b for n, b in read.items() if graph.tensors[n].kind is TensorKind.WEIGHT}
+        weights = {
+            name: self._read_elements(name, boxes, own)
+            for name in read
+            if graph.tensors[name].kind is TensorKind.WEIGHT
+        }
         activations = {name: box for name, box in read.items() if name not in weights}
         return PieceWork(work[EngineKind.MATRIX], work[EngineKind.VECTOR], activations, weights)
+
+    def _read_elements(self, weight: str, boxes: Boxes, own: Collection[str]) -> int:
+        """Elements of a weight that the ops with the results `own` read."""
+        results = self.target.semantics.lookups.get(weight)
+        size = volume(boxes[weight])
+        if results is None:
+            return size
+        return min(size, sum(volume(boxes[name]) for name in results if name in own))
 
     def _needs_of(self, sem: GraphSemantics, op: Op, index: int, wanted: Box) -> Needs:
         key = op.name, index, wanted

@@ -147,13 +147,9 @@ class Runs:
         """Cycles of one piece that reads weights through `shares` DRAM shares, and its reads."""
         own = piece_work(self.target, section, piece)
         computed = own.cycles(self.target.hardware.cores)
-        return max(self._dram_cycles(own.weights) // shares, computed), own.activations
-
-    def _dram_cycles(self, boxes: Boxes) -> int:
-        """Cycles to move these boxes through one cluster's DRAM share."""
-        chip, width = self.target.hardware, self.target.element_bytes
-        size = sum(volume(box) * width[name] for name, box in boxes.items() if not is_empty(box))
-        return chip.transfer_cycles(size, chip.dram_bandwidth)
+        chip = self.target.hardware
+        fetch = chip.transfer_cycles(own.weight_bytes(self.target), chip.dram_bandwidth)
+        return max(fetch // shares, computed), own.activations
 
     def crossing_cycles(self, before: int, run: Run) -> int:
         """Returns the cycles to write and read the tensors that cross clusters.

@@ -54,8 +54,8 @@ class SectionCycles:
         for boxes in (work.activations, section.piece_outputs(sem, section.middle)):
             for tensor, size_bytes in self._sizes(boxes):
                 moved[Scope.LB if tensor in handed else self._waits_in(tensor)] += size_bytes
-        weights = sum(size_bytes for _, size_bytes in self._sizes(work.weights))
-        whole = sum(self._whole_bytes(name) for name in work.weights)
+        weights = work.weight_bytes(self.target)
+        whole = work.weight_bytes(self.target, section.pieces)
         is_held = whole <= self.target.budget.gb_data_bytes
         moved[Scope.DRAM] += 0 if is_held else weights
         moved[Scope.GB] += weights

@@ -8,6 +8,7 @@ import pytest
 
 from graphturbo_core.strategies.best.segment_cycles import Estimate, SegmentCycles, Split
 from graphturbo_core.strategies.best.segments import segments_of
+from graphturbo_core.strategies.plus.piece_work import piece_work
 from graphturbo_core.strategies.plus.second_axis import axes_of
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import SubGraph
@@ -61,6 +62,48 @@ def test_overflow_waits_in_gb_or_is_moved_twice_through_dram() -> None:
     assert fast.overflow_class == slow.overflow_class > 0
     assert fast.cycles == LAUNCH + dram(2 * 4096) + dram(512)
     assert slow.cycles == LAUNCH + dram(2 * 4096 + over) + dram(512)
+
+
+def looked_up(
+    rows: int, tokens: int = 4, more: str = "", more_type: str = ""
+) -> tuple[Target, SubGraph]:
+    """16 times `tokens` of the rows of a table."""
+    target, graph, _ = made(
+        f"g (int64[16,{tokens}] i, float[{rows},16] w) => (float[16,{tokens},16] z{more_type})"
+        f"{{ e = Gather (w, i) z = Relu (e) {more} }}"
+    )
+    return target, SubGraph(graph, (0,))
+
+
+@pytest.mark.parametrize(("rows", "elements"), [(1_000, 64 * 16), (32, 32 * 16)])
+def test_of_a_table_an_element_per_looked_up_element_is_read(rows: int, elements: int) -> None:
+    """64 of 1,000 rows, each by one piece; of 32 rows, no more than all."""
+    target, part = looked_up(rows)
+    for pieces, own in ((1, elements), (4, 16 * 16), (16, 4 * 16)):
+        split = Split(part, ((axes_of(part)[0], pieces),) if pieces > 1 else ())
+        work = piece_work(target, split.section, split.section.middle)
+        assert work.weights == {"w": min(own, elements)}
+        assert work.weight_bytes(target, pieces) == 2 * elements
+    whole = SegmentCycles(target)(Split(part)).dram_cycles
+    indices = 64 * target.element_bytes["i"]
+    assert whole == dram(indices + 2 * 64 * 16) + dram(2 * elements)
+
+
+def test_a_table_that_is_read_in_another_way_too_is_read_whole() -> None:
+    target, part = looked_up(1_000, more="r = Relu (w)", more_type=", float[1000,16] r")
+    assert piece_work(target, Split(part).section, 0).weights == {"w": 16_000}
+
+
+def test_row_tiles_of_a_layer_that_overflows_fetch_no_table_again() -> None:
+    """512 rows do not fit LB: each tile fetches its own, and what overflows is moved twice."""
+    target, part = looked_up(1_000, tokens=32)
+    tight = replace(CHIP, lb_data_bytes=1_024, lb_weight_bytes=16, gb_bytes=0)
+    target = replace(target, hardware=tight)
+    indices, result = 512 * target.element_bytes["i"], 2 * 512 * 16
+    over = indices + result - target.budget.lb_data_bytes * CHIP.cores
+    found = SegmentCycles(target)(Split(part))
+    assert found.overflow_class > 0
+    assert found.dram_cycles == dram(indices + result + 2 * over) + dram(result)
 
 
 @pytest.mark.parametrize(("launch_cycles", "counts"), [(0, [1, 2, 2, 2]), (2_000, [1])])
