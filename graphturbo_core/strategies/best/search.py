@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.best.goal import TIME, TRAFFIC, Minimised
 from graphturbo_core.strategies.best.method import decided_otherwise
@@ -20,7 +21,14 @@ from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_grap
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.crossover import Timed
 from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
-from graphturbo_core.strategies.plus.plus import Plus, PlusTrials, Proposal, Proposer, named_plan
+from graphturbo_core.strategies.plus.plus import (
+    GAIN_PART,
+    Plus,
+    PlusTrials,
+    Proposal,
+    Proposer,
+    named_plan,
+)
 from graphturbo_core.strategies.steps.kernels import Target
 
 PLANNED = "planned"
@@ -30,9 +38,10 @@ MOST_PLANNED = 8
 """Plans of the dynamic program that are simulated (our choice)."""
 MOST_WORSE = 2
 """Plans in a row that gain nothing, after which no more are simulated (our choice)."""
-NEAR_PARTS = (9, 10)
-"""Variations of `:full` are simulated unless the best so far takes less than this part of its
-cycles (our choice: they vary a grouping that is then far from the best)."""
+LONG = DEFAULT_LIMITS.max_instructions
+MOST_LONG = 3_000_000
+"""A search ends when it has simulated this many instructions in programs of more than `LONG` (our
+choice: four to seven of them, and one takes up to two minutes on a chip of 1,216 cores)."""
 
 
 @dataclass(frozen=True)
@@ -59,27 +68,15 @@ class BestSearch(Plus):
             self.planned,
             self.alone,
             self.mixed,
-            *(self._if_near(each) for each in self._variations),
+            self.fewer,
+            self.merged,
+            self.fewer_of_merged,
+            self.axes,
+            self.mixed,
             self.kept,
             *across,
             *self.feedings,
         )
-
-    @property
-    def _variations(self) -> tuple[Proposer, ...]:
-        return (self.fewer, self.merged, self.fewer_of_merged, self.axes, self.mixed)
-
-    @staticmethod
-    def _if_near(propose: Proposer) -> Proposer:
-        """The proposals, if the best is near `:full`."""
-
-        def proposed(target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
-            full, best = trials.done[0].spent, trials.best.spent
-            part, of = NEAR_PARTS
-            if full is None or best is None or best.cycles * of >= full.cycles * part:
-                yield from propose(target, trials)
-
-        return proposed
 
     def planned(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """Plans of the dynamic program; none if a plan file constrains groups.
@@ -101,8 +98,8 @@ class BestSearch(Plus):
             program.learn(timed)
         worse, seen = 0, set()
         for number in range(1, 1 + MOST_PLANNED):
-            cuts, _ = program.cheapest()
-            if worse == MOST_WORSE or cuts in seen:
+            cuts, cycles = program.cheapest()
+            if worse == MOST_WORSE or cuts in seen or not self._is_promising(trials, cycles):
                 return
             seen.add(cuts)
             make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
@@ -113,12 +110,36 @@ class BestSearch(Plus):
             program.learn(trials.groupings[-1])
             worse = worse + 1 if trials.best is best else 0
 
+    @staticmethod
+    def _is_promising(trials: PlusTrials, cycles: int) -> bool:
+        """Whether a plan of so many cycles, by closed forms, is simulated.
+
+        While `:full` is the best, only for a gain; later each plan makes closed forms better.
+        """
+        spent = trials.best.spent
+        if spent is None or trials.best is not trials.done[0]:
+            return True
+        return cycles < spent.cycles - spent.cycles // GAIN_PART
+
     def alone(self, target: Target, trials: PlusTrials) -> Iterator[tuple[str, Plan]]:
         """Each layer a kernel, if all plans so far are refused: the shortest programs."""
         if trials.best.spent is not None or target.constraints.shape_groups:
             return
         cuts = [GroupCut((layer.index,), -1, 1) for layer in trials.graph.layers]
         yield from named_plan(ALONE, partial(cut_plan, target, trials.graph, cuts, self.full.level))
+
+    def is_over(self, trials: PlusTrials) -> bool:
+        """Whether long programs with `MOST_LONG` instructions in all were simulated."""
+        sizes = (each.spent.instructions for each in trials.done if each.spent is not None)
+        return sum(size for size in sizes if size > LONG) >= MOST_LONG
+
+    def notes(self, trials: PlusTrials) -> Iterator[str]:
+        """A note if the search ended early."""
+        if self.is_over(trials):
+            yield (
+                f"the search ended after {MOST_LONG:,} instructions in programs of more than "
+                f"{LONG:,} each"
+            )
 
     def numbers(self, proposal: Proposal) -> dict[str, int | str]:
         """A proposal's cycles of time, or of DRAM."""

@@ -172,7 +172,8 @@ class Plus:
         own = best.plan.decisions
         followed = tuple(d for d in plan.decisions if d.rule in FOLLOWED and d not in own)
         others = tuple(self.explained(trials))
-        return replace(best.plan, decisions=(*followed, *own, *decisions, *others))
+        notes = (*best.plan.notes, *self.notes(trials))
+        return replace(best.plan, decisions=(*followed, *own, *decisions, *others), notes=notes)
 
     def numbers(self, proposal: Proposal) -> dict[str, int | str]:
         """A proposal's cycles, for the decisions."""
@@ -185,6 +186,14 @@ class Plus:
         """Further decisions that explain the best plan; none here."""
         yield from ()
 
+    def notes(self, _: PlusTrials) -> Iterator[str]:
+        """Notes on the search; none here."""
+        yield from ()
+
+    def is_over(self, _: PlusTrials) -> bool:
+        """Whether no more proposals are evaluated, though there may be some; never here."""
+        return False
+
     def proposals(self, target: Target, cost: Cost) -> tuple[Proposal, ...]:
         """All proposals in order, `:full` first."""
         return tuple(self._tried(target, cost).done)
@@ -196,6 +205,8 @@ class Plus:
         for propose in self.proposers:
             for name, made in propose(target, trials):
                 trials.take(name, made)
+                if self.is_over(trials):
+                    return trials
         return trials
 
     @property
