@@ -12,5 +12,6 @@ the machine; the page has ratios of times alone.
 - `matrix.py`: models, chips and strategies, their runs, and what is kept of them.
 - `kept_runs.py`: a file of runs by key, and tasks in processes; schedulers use it too.
 - `closed_forms.py`: closed forms beside simulated cycles, per sub-graph of the samples.
+- `choices.py`: the page's paragraphs on what was chosen after results were seen.
 - `page.py`: the page and its picture.
 """

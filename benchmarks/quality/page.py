@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.drawing.sheet import Sheet
+from benchmarks.quality.choices import choices
 from benchmarks.quality.closed_forms import sheets
 from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.quality.matrix import (
@@ -19,8 +20,10 @@ from benchmarks.quality.matrix import (
     MODELS,
     ONE,
     ONE_SAMPLE,
+    PLUS_RUNS,
     SEARCH,
     STRATEGIES,
+    plus_runs,
 )
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.report.bounds.bound_steps import BOUND
@@ -50,7 +53,7 @@ LEAST_SECONDS = 0.1
 
 def page(found: Mapping[Key, Run], closed_forms: Mapping[Key, Run] = NONE) -> str:
     """Text of docs/quality.md."""
-    count = len(MODELS) * len(CHIPS) * len(EVERY)
+    count = len(MODELS) * len(CHIPS) * (len(EVERY) + PLUS_RUNS)
     return "\n".join(
         [
             "# Quality of schedules\n",
@@ -69,35 +72,7 @@ def page(found: Mapping[Key, Run], closed_forms: Mapping[Key, Run] = NONE) -> st
             "before this and the closed form's change, and since, Inception-v3 is 16 and 6 % "
             "faster, ConvNeXt-T 4 and 10 % slower, the others are within 1.4 %; 0.4 % faster "
             "in the geometric mean.\n",
-            "That depthwise work may be divided over both engines of a core, into up to four times "
-            "as many tiles, and that a plan is evaluated with three tile buffers too, was chosen "
-            "on models of this page. On ten other models on `stcp920` (those of constants.md) both "
-            "together are 2.5 % faster in the geometric mean (efficientnet_b0 17 %, "
-            "light-shufflenet 7 %, the others up to 1 %, none slower). There, twice as many tiles "
-            "are as fast as four times (from 1 % slower to 1 % faster), and a fourth tile buffer "
-            "is 0.2 % faster.\n",
-            "That cores of a chip without a GB keep computed and read parts apart, and "
-            "exchange tiles, was found on ResNet-50 and ConvNeXt-T on `ipu-gc2`: `graphturbo@16` "
-            "is 4.3 and 7.5 times as fast as before, MobileNet-v2 and DenseNet-121 are as fast. "
-            "Ten other models were not run for it. On chips with a GB nothing changes.\n",
-            "That inner axes of a reshape are read in part, and which tensor a kernel without room "
-            "in LB gives up, was found on Swin-T on `stcp920` and `ascend910`. There its `best` is "
-            "2 and 11 % faster than before, on `generic-4x4` 1 %, on `goya` 14 %. ConvNeXt-T's is "
-            "5 % slower on `generic-4x4`, where the search takes another plan. On `stcp920`, the "
-            "rates of `graphturbo` and `graphturbo:plus` do not change on the other nine models of "
-            "constants.md, nor on the paper's rows, but for `graphturbo:plus` on row J: 0.9 % "
-            "slower. The rows of `generic-4x4` were run again after it: there `best` of ViT-B/16, "
-            "ResNet-50 and DenseNet-121 is 7, 1.8 and 1.5 % slower than in the rows before, which "
-            "earlier states gave; we do not know which change did it.\n",
-            "That a second cluster batch is searched only where its first plan is faster was "
-            "chosen on 15 pairs in which both had been searched (two on `stcp920`, eight on "
-            "`ascend910`, three on `generic-4x4`, two on `goya`): 9 of the 15 second searches are "
-            f"left out, and `{SEARCH}` is the same in all. In large models, the grouping of fewest "
-            "pieces has sub-graphs of up to 1,024 ops; no model of this page has so many.\n",
-            "Of the schedules with one cluster batch there is a bound of their own, which counts "
-            "all weights in each round. It is no tighter than that: kernels of several sub-graphs "
-            "interleave, so a tensor between two of them need never exist as a whole, and we can "
-            "prove no more bytes over DRAM.\n",
+            *choices(SEARCH),
             f"{len(found)} of {count} runs are kept. `resnet50-slim` to `vit-b16` are samples, the "
             "others PyTorch's exports without weights.\n",
             f"![Shares of the lower bound](images/{FIGURE.name})\n",
@@ -108,8 +83,8 @@ def page(found: Mapping[Key, Run], closed_forms: Mapping[Key, Run] = NONE) -> st
 
 def _sheets(found: Mapping[Key, Run]) -> Iterator[Sheet]:
     yield from (
-        _shares(found), _means(found), _beside(found), _one_sample(found), _separated(found),
-        _times(found),
+        _shares(found), _means(found), _beside(found), _beside_plus(found), _one_sample(found),
+        _separated(found), _times(found),
     )  # fmt: skip
 
 
@@ -189,6 +164,30 @@ def _beside(found: Mapping[Key, Run]) -> Sheet:
         f"{SHORT_ONLY} Of {len(rows)} pairs of which all twelve others were run (`tvm` and "
         f"`graphturbo` at cluster batches of 1 to 32), `{SEARCH}` is slower than {NOT_SLOWER} of "
         f"the fastest in {slower}.",
+    )
+
+
+def _beside_plus(found: Mapping[Key, Run]) -> Sheet:
+    """The search's schedule beside `graphturbo:plus` where `graphturbo` is fastest."""
+    rows, slower = [], 0
+    for chip in CHIPS:
+        for model in MODELS:
+            names = (*plus_runs(found, model.name, chip), SEARCH)
+            own = {name: found.get((model.name, chip, name)) for name in names}
+            shares = {name: _usual_share(run) for name, run in own.items() if run}
+            if len(names) == 1 or not all(own.values()) or not shares[SEARCH]:
+                continue
+            best = shares.pop(SEARCH)
+            fastest = max(shares, key=lambda name: shares[name])
+            slower += best < NOT_SLOWER * shares[fastest]
+            others = ", ".join(f"{name}: {share:.2f}" for name, share in shares.items())
+            rows.append((model.name, chip, others, f"{best:.2f}", f"{best / shares[fastest]:.2f}"))
+    return Sheet(
+        f"`{SEARCH}` beside `graphturbo:plus`",
+        ("model", "chip", "shares of `graphturbo:plus`", SEARCH, "times as fast as the faster"),
+        rows,
+        f"`graphturbo:plus` at the two cluster batches where `graphturbo` is fastest. {SHORT_ONLY} "
+        f"Of {len(rows)} pairs, `{SEARCH}` is slower than {NOT_SLOWER} of the faster in {slower}.",
     )
 
 

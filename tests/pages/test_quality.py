@@ -12,6 +12,7 @@ from benchmarks.quality.__main__ import main
 from benchmarks.quality.kept_runs import Key, Run
 from benchmarks.quality.matrix import (
     CHIPS,
+    CLUSTER_BATCHES,
     EVERY,
     LONGER,
     MODELS,
@@ -20,6 +21,7 @@ from benchmarks.quality.matrix import (
     SEARCH,
     STRATEGIES,
     Model,
+    plus_runs,
 )
 from benchmarks.quality.page import page
 from graphturbo_core.pipeline import Imports, RunRequest
@@ -46,8 +48,13 @@ def test_the_page_shows_what_is_kept() -> None:
 
 
 def test_kept_runs_are_of_today_s_models_chips_and_strategies() -> None:
-    names = {(model.name, chip, s) for model in MODELS for chip in CHIPS for s in EVERY}
     kept = matrix.kept()
+    names = {
+        (model.name, chip, s)
+        for model in MODELS
+        for chip in CHIPS
+        for s in (*EVERY, *plus_runs(kept, model.name, chip))
+    }
     assert kept.keys() <= names
     assert all("refused" in each or 0 < each["share"] <= 1 for each in kept.values())
 
@@ -80,6 +87,29 @@ def test_the_search_stands_beside_the_fastest_of_all_cluster_batches() -> None:
     assert "is slower than 0.995 of the fastest in 1.\n" in text
     made[SECOND, CHIPS[0], SEARCH] = run(0.3981)
     assert "of the fastest in 0.\n" in page(made)
+
+
+def test_the_search_stands_beside_plus_where_graphturbo_is_fastest() -> None:
+    """At 16 and 32 here; 8 has 4's schedule, and counts once. No row while a run is missing."""
+    shares = dict(zip(CLUSTER_BATCHES, (0.1, 0.2, 0.3, 0.3, 0.5, 0.4), strict=True))
+    made: dict[Key, Run] = {
+        (FIRST, CHIPS[0], f"graphturbo@{size}"): {**run(share), "cycles": round(100 / share)}
+        for size, share in shares.items()
+    }
+    assert plus_runs(made, FIRST, CHIPS[0]) == ("graphturbo:plus@16", "graphturbo:plus@32")
+    del made[FIRST, CHIPS[0], "graphturbo@32"]
+    assert plus_runs(made, FIRST, CHIPS[0]) == ()
+    made[FIRST, CHIPS[0], "graphturbo@32"] = {"refused": "TOO_MANY_INSTRUCTIONS"}
+    names = plus_runs(made, FIRST, CHIPS[0])
+    assert names == ("graphturbo:plus@4", "graphturbo:plus@16")
+    made |= {
+        (FIRST, CHIPS[0], name): run(share) for name, share in zip(names, (0.4, 0.5), strict=True)
+    }
+    assert "graphturbo:plus@16: " not in page(made)
+    made[FIRST, CHIPS[0], SEARCH] = run(0.49)
+    cells = "graphturbo:plus@4: 0.40, graphturbo:plus@16: 0.50 | 0.49 | 0.98"
+    assert f"| {FIRST} | {CHIPS[0]} | {cells} |" in page(made)
+    assert "Of 1 pairs, `best` is slower than 0.995 of the faster in 1." in page(made)
 
 
 def test_one_sample_has_a_table_of_its_own() -> None:
