@@ -35,7 +35,7 @@ def choices(search: str) -> tuple[str, ...]:
         "`graphturbo:plus@4` of Swin-T on `stcp920` was 7 % faster than `best`, which left them "
         "out where it was far from `graphturbo:full`. That no plan of the dynamic program is "
         "simulated while `graphturbo:full` is the best and closed forms promise less than 1 % "
-        "saves BERT-base on `stcp920` a third of the time. With both, `best` of Swin-T is 9.7 % "
+        "saves BERT-base on `stcp920` two fifths of the time. With both, `best` of Swin-T is 9.7 % "
         "faster on `stcp920`, those of ConvNeXt-T, Swin-T, BERT-base and ViT-B/16 10, 4.8, 3.8 "
         "and 2.0 % on `generic-4x4`, and ResNet-50's 46 % on `goya`; Swin-T's on `ascend910` is "
         "0.8 % slower, and the other seven are the same on `stcp920` and on `ascend910`. With "

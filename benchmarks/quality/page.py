@@ -156,7 +156,8 @@ def _beside(found: Mapping[Key, Run]) -> Sheet:
             fastest = max(BASELINES, key=lambda name: shares.get(name, 0.0))
             slower += best < NOT_SLOWER * shares[fastest]
             ratio = f"{best / shares[fastest]:.2f}"
-            rows.append((model.name, chip, fastest, f"{shares[fastest]:.2f}", f"{best:.2f}", ratio))
+            text = _cell(found, (model.name, chip, SEARCH))
+            rows.append((model.name, chip, fastest, f"{shares[fastest]:.2f}", text, ratio))
     return Sheet(
         f"`{SEARCH}` beside every cluster batch",
         ("model", "chip", "fastest of the others", "its share", SEARCH, "times as fast"),
@@ -181,7 +182,8 @@ def _beside_plus(found: Mapping[Key, Run]) -> Sheet:
             fastest = max(shares, key=lambda name: shares[name])
             slower += best < NOT_SLOWER * shares[fastest]
             others = ", ".join(f"{name}: {share:.2f}" for name, share in shares.items())
-            rows.append((model.name, chip, others, f"{best:.2f}", f"{best / shares[fastest]:.2f}"))
+            text = _cell(found, (model.name, chip, SEARCH))
+            rows.append((model.name, chip, others, text, f"{best / shares[fastest]:.2f}"))
     return Sheet(
         f"`{SEARCH}` beside `graphturbo:plus`",
         ("model", "chip", "shares of `graphturbo:plus`", SEARCH, "times as fast as the faster"),

@@ -11,6 +11,7 @@ import pytest
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.best import search
 from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.plus.cuts import cut_plan
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import PlanCost
 from tests.strategies.chains import FEED_FORWARD
@@ -27,6 +28,30 @@ def test_while_full_is_the_best_a_plan_is_simulated_for_a_gain_alone() -> None:
     ):  # fmt: skip
         trials: Any = SimpleNamespace(best=best, done=[full, other])
         assert search.BestSearch._is_promising(trials, cycles) == is_simulated
+
+
+@pytest.mark.parametrize(("is_fast", "made"), [(False, 2), (True, 1)])
+def test_no_plan_is_made_where_full_leaves_nothing_to_gain(
+    is_fast: bool, made: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the plan of least traffic; `:full` takes a cycle per kernel if it is fast."""
+    cuts: list[object] = []
+
+    def cutting(*arguments: Any) -> Plan:
+        cuts.append(arguments[2])
+        return cut_plan(*arguments)
+
+    def cost(plan: Plan) -> PlanCost:
+        found = spent(plan)
+        kernels = (1,) * len(found.kernel_cycles)
+        is_full = is_fast and not cuts
+        return replace(found, cycles=sum(kernels), kernel_cycles=kernels) if is_full else found
+
+    monkeypatch.setattr(search, "cut_plan", cutting)
+    plan_for(
+        parse_strategy("best"), PlanTask(weighted(FEED_FORWARD), hardware(), "fp16", {}, cost=cost)
+    )
+    assert len(cuts) == made
 
 
 @pytest.mark.parametrize(("more", "evaluated"), [(0, 4), (1, 2)])
