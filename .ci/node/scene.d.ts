@@ -96,6 +96,7 @@ interface Run extends RunHeader, Record<RunArray, Float64Array> {
 /** The race's third row: figures, or how the search stands. */
 interface SearchedRow {
   state: string;
+  is_under_way: boolean;
   strategy: string;
   latency_s: number;
   per_s: number;

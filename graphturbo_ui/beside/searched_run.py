@@ -43,7 +43,7 @@ def searched_row(run: Run | None) -> dict[str, object]:
     if run is None:
         return {}
     if not run.is_done:
-        return {"state": "is being searched"}
+        return {"state": "is being searched", "is_under_way": True}
     if run.is_cancelled:
         return {"state": "was cancelled"}
     refused = run.refusal

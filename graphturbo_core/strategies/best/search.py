@@ -41,7 +41,7 @@ MOST_WORSE = 2
 LONG = DEFAULT_LIMITS.max_instructions
 MOST_LONG = 3_000_000
 """A search ends when it has simulated this many instructions in programs of more than `LONG` (our
-choice: four to seven of them, and one takes up to two minutes on a chip of 1,216 cores)."""
+choice: three to eight of them, and one takes up to two minutes on a chip of 1,216 cores)."""
 
 
 @dataclass(frozen=True)

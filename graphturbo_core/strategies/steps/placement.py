@@ -75,10 +75,12 @@ class _PlacementWalk:
         kept = self._candidates(now, after)
         kept.sort(key=lambda t: (self._constrained(now, t) is None, self._output_bytes(now, t), t))
         self.cores = tuple(range(self.hardware.cores))
-        while kept and after is not None and not self._fits(now, after, kept, own_cores):
+        while kept and after is not None:
+            found = self._fitting_cores(now, after, kept, own_cores)
+            if found is not None:
+                self.cores = found
+                break
             kept.pop()
-        if kept and after is not None:
-            self.cores = self._cores_for(after, self._arrivals(now, after, kept, own_cores))
         scopes = {
             tensor: self._scope(now, after, tensor, tensor in kept)
             for tensor in self.bound[now].instance.outputs
@@ -173,22 +175,25 @@ class _PlacementWalk:
             for tensor in kept
         }
 
-    def _fits(self, now: int, after: int, kept: Sequence[str], own_cores: Sequence[int]) -> bool:
-        """Whether `kept` fits the LBs until `now` ends and while `after` receives its inputs.
+    def _fitting_cores(
+        self, now: int, after: int, kept: Sequence[str], own_cores: Sequence[int]
+    ) -> tuple[int, ...] | None:
+        """Cores of the next kernel if `kept` fits the LBs until `now` ends and while it begins.
 
         The peak counted: a share that its own core does not need is in LB until it is handed on,
         while the first nest's inputs arrive.
         """
         limit = self._lb_data_bytes
         if max((max(s) for s in self._live_bytes(now, kept).values()), default=0) > limit:
-            return False
+            return None
         arrivals = self._arrivals(now, after, kept, own_cores)
         chosen = self._cores_for(after, arrivals)
         live = self._live_bytes(after, ())
-        return all(
+        is_fitting = all(
             (live[part][0] if part in live else 0) + _passing_bytes(arrivals, part, core) <= limit
             for part, core in enumerate(chosen)
         )
+        return chosen if is_fitting else None
 
     def _live_bytes(self, number: int, kept: Sequence[str]) -> LiveBytes:
         """Live bytes, computed once for pieces of one section with equal box extents."""

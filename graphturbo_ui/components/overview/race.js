@@ -6,7 +6,10 @@ import { hueSeconds } from "./runs.js";
 import { countText, digitsText, shareText, shorterTitles, sizeText, timeText } from "./words.js";
 
 const SHORT = 3; // pixels below which a segment is left out
+const TICK_MS = 1000;
 const SMALLEST = { present: 26, work: 20 }; // pixels of the sentence, below which it wraps
+
+let began = 0; // when this page first showed the search that is under way, in ms; 0: there is none
 
 /**
  * Draw the sentence and the race into `host`; `on` has hover and click of a hue, and what the
@@ -17,6 +20,7 @@ const SMALLEST = { present: 26, work: 20 }; // pixels of the sentence, below whi
 export function drawRace(host, scene, on) {
   host.replaceChildren();
   const runs = scene.runs;
+  began = scene.best?.is_under_way ? began || performance.now() : 0;
   const longest = Math.max(...runs.map((run) => run.total), scene.best?.latency_s ?? 0);
   const title = htmlNode("h1", "", scene.headline || scene.state || "");
   const caption = htmlNode("p", "caption", `${scene.model} on ${scene.profile}, ${countText(scene.batch, scene.noun)}`);
@@ -105,7 +109,7 @@ function searchCell(scene, on) {
   const cell = htmlNode("div", "h");
   if (!on.search || !scene.can_search || scene.best?.strategy || scene.best?.state) return cell;
   const button = htmlNode("button", "control", "+ Search a schedule");
-  button.title = "A third row: the fastest schedule that the strategy best finds for this model and chip; half a minute to some minutes";
+  button.title = "A third row: the fastest schedule that the strategy best finds for this model and chip; takes seconds to minutes";
   button.onclick = on.search;
   cell.append(button);
   return cell;
@@ -120,6 +124,7 @@ function bestRow(scene, longest, on) {
   const { best } = scene;
   if (best?.state) {
     const row = htmlNode("div", "edited", `best ${best.state}`);
+    if (best.is_under_way) row.append(secondsSince(began));
     if (on.leaveBest) row.append(htmlNode("span", "control", " · "), rowButton("leave out", "Show A and B alone", on.leaveBest));
     return [row];
   }
@@ -137,6 +142,17 @@ function bestRow(scene, longest, on) {
   const total = htmlNode("div", "total", timeText(best.latency_s, Math.min(best.latency_s, ...scene.runs.map((run) => run.total))));
   total.style.left = bar.style.width;
   return [who, htmlNode("div", "track searched", bar, total), ...figureCells(best, "a")];
+}
+
+/** Seconds since `start` (ms), counted while they are shown. */
+function secondsSince(start) {
+  const text = htmlNode("span", "elapsed");
+  const show = () => {
+    text.textContent = ` … ${Math.floor((performance.now() - start) / 1000)} s`;
+  };
+  show();
+  const timer = setInterval(() => (text.isConnected ? show() : clearInterval(timer)), TICK_MS);
+  return text;
 }
 
 function rowButton(text, title, act) {

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from graphturbo_core.ir.boxes import full_box, intersect, volume
@@ -300,11 +301,31 @@ def test_a_slice_is_followed_on_any_axis() -> None:
     assert _moved_little(access, 0, (4, 8), 2) == -1
 
 
-def test_of_equal_gains_the_lowest_part_chooses_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_equal_gains_the_lowest_part_chooses_first() -> None:
     """Part 0 finds its bytes on core 1 alone; part 1 on cores 1, its own, and 2."""
-    gains = {(0, 1): 8, (1, 1): 8, (1, 2): 8}
-    monkeypatch.setattr(redistribution, "_resident_bytes", lambda _: gains)
-    assert choose_cores((), 3) == (1, 2, 0)
+    gains = np.array([[0, 8, 0], [0, 8, 8], [0, 0, 0]])
+    assert redistribution._matched(gains).tolist() == [1, 2, 0]
+
+
+def test_gains_are_the_bytes_of_all_arrivals() -> None:
+    """Part 1 finds three rows of `x` and one of `y` on core 0, two bytes and four an element."""
+    gains = np.zeros((2, 2), dtype=np.int64)
+    rows, last = ((0, 4), (0, 8)), ((3, 6), (0, 8))
+    redistribution._add_resident_bytes(gains, Arrival({0: rows}, {1: ((1, 9), (0, 8))}, 2))
+    redistribution._add_resident_bytes(gains, Arrival({0: rows}, {1: last, 0: ((6, 6), (0, 8))}, 4))
+    redistribution._add_resident_bytes(gains, Arrival({}, {0: rows}, 4))
+    assert gains.tolist() == [[0, 0], [3 * 8 * 2 + 1 * 8 * 4, 0]]
+
+
+@pytest.mark.parametrize("shape", [(), (1216, 8)])
+def test_cores_are_chosen_for_any_rank(shape: tuple[int, ...]) -> None:
+    """A scalar is on one core; of a map, each core has a row, and the parts are in reverse."""
+    whole = full_box(shape)
+    cores = shape[0] if shape else 2
+    owned = {row: ((row, row + 1), *whole[1:]) for row in range(cores)} if shape else {1: whole}
+    needed = {cores - 1 - row: box for row, box in owned.items()}
+    chosen = choose_cores([Arrival(owned, needed, 2)], cores)
+    assert list(chosen) == list(reversed(range(cores)))
 
 
 def test_what_only_a_later_nest_reads_is_needed_too(monkeypatch: pytest.MonkeyPatch) -> None:

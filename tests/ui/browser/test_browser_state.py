@@ -333,3 +333,13 @@ def test_it_is_left_out_by_a_click(visit: AppPage) -> None:
     race.get_by_role("button", name="×", exact=True).click()
     expect(race.locator(".track.searched")).to_have_count(0)
     page.wait_for_url(lambda url: "best=true" not in url)
+
+
+def test_a_search_under_way_counts_its_seconds(visit: AppPage) -> None:
+    page = visit.page
+    Overview(visit).open("?model=mobilenet-v2")
+    page.get_by_role("button", name="+ Search a schedule").click()
+    row = page.locator(".overview .race .edited")
+    expect(row).to_have_text(re.compile(r"^best is being searched … [2-9] s"), timeout=SEARCH_MS)
+    row.get_by_role("button", name="leave out").click()
+    expect(row).to_have_count(0)

@@ -87,7 +87,9 @@ def test_b_becomes_the_search_without_its_options(monkeypatch: pytest.MonkeyPatc
     ids=["under way", "cancelled", "refused"],
 )
 def test_the_row_says_how_a_search_stands(state: dict[str, object], text: str) -> None:
-    assert searched_run.searched_row(cast(Run, SimpleNamespace(**state))) == {"state": text}
+    row = searched_run.searched_row(cast(Run, SimpleNamespace(**state)))
+    under_way = {} if state["is_done"] else {"is_under_way": True}
+    assert row == {"state": text, **under_way}
 
 
 def test_without_a_search_there_is_no_row() -> None:
