@@ -162,9 +162,7 @@ def sheets(found: Mapping[Setting, Sequence[Rate]], kept: str = "") -> list[Shee
         for what, part in parts:
             title = f"Throughput of `graphturbo:{level}` on {what}"
             ran = {
-                s: _line(s, found[s][part], found[settings[0]][part])
-                for s in settings
-                if s in found
+                s: line(s, found[s][part], found[settings[0]][part]) for s in settings if s in found
             }
             known = _kept_lines(kept, title) if kept else [*ran.values()]
             lines = _merged(settings, ran, known)
@@ -186,13 +184,13 @@ def _merged(
     """Lines of all settings in order: those that ran, else the kept ones."""
     known = {(cells[0], cells[1]): cells for cells in kept}
     baseline = settings[0]
-    if baseline in ran and known[_named(baseline)] != ran[baseline]:
+    if baseline in ran and known[named(baseline)] != ran[baseline]:
         raise ValueError(f"the baseline has changed: run all settings; {ran[baseline]}")
-    lines = {**known, **{_named(each): cells for each, cells in ran.items()}}
-    return [lines[_named(each)] for each in settings if _named(each) in lines]
+    lines = {**known, **{named(each): cells for each, cells in ran.items()}}
+    return [lines[named(each)] for each in settings if named(each) in lines]
 
 
-def _named(setting: Setting) -> tuple[str, str]:
+def named(setting: Setting) -> tuple[str, str]:
     """Constant and value, as the first two cells of its line."""
     if setting.is_baseline:
         return "baseline", ""
@@ -201,13 +199,13 @@ def _named(setting: Setting) -> tuple[str, str]:
     return f"`{setting.constant}`", value
 
 
-def _line(setting: Setting, own: Sequence[Rate], taken: Sequence[Rate]) -> tuple[str, ...]:
+def line(setting: Setting, own: Sequence[Rate], taken: Sequence[Rate]) -> tuple[str, ...]:
     """Samples per second of the baseline; for other settings, the change in per cent."""
     if setting.is_baseline:
-        return (*_named(setting), *(_rate(rate) for rate in own), "")
+        return (*named(setting), *(_rate(rate) for rate in own), "")
     changes = [_change(rate, base) for rate, base in zip(own, taken, strict=True)]
     return (
-        *_named(setting),
+        *named(setting),
         *(each if isinstance(each, str) else _percent(each) for each in changes),
         _percent(_mean(each for each in changes if not isinstance(each, str))),
     )
@@ -238,7 +236,7 @@ def page(found: Mapping[Setting, Sequence[Rate]], kept: str = "") -> str:
         f"`{name}` {value}"
         for name, value in {
             "lowering.tile_share": 16,
-            **{each.constant: _text(each.taken) for each in SETTINGS if each.module},
+            **{each.constant: value_text(each.taken) for each in SETTINGS if each.module},
         }.items()
     )
     tables = "\n".join(sheet.markdown() for sheet in sheets(found, kept))
@@ -253,7 +251,7 @@ def page(found: Mapping[Setting, Sequence[Rate]], kept: str = "") -> str:
     )
 
 
-def _text(value: object) -> str:
+def value_text(value: object) -> str:
     """A tuple in brackets, another value as it is."""
     return f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
 

@@ -87,8 +87,16 @@ ALL: tuple[Evidence, ...] = (
     ),
     Evidence(
         "quality",
-        (("benchmarks.quality", "--afresh"), ("benchmarks.quality", "--closed-forms", "--afresh")),
-        ("docs/quality.json", "docs/quality.md", "docs/closed-forms.json"),
+        tuple(
+            ("benchmarks.quality", *flag, "--afresh")
+            for flag in ((), ("--closed-forms",), ("--others",))
+        ),
+        (
+            "docs/quality.json",
+            "docs/quality.md",
+            "docs/closed-forms.json",
+            "docs/quality-others.json",
+        ),
         (PROFILES, "sample_models/*.onnx", "graphturbo_core/strategies/best/*.py"),
     ),
     Evidence(

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks.quality import closed_forms
+from benchmarks.quality import closed_forms, other_models
 from benchmarks.quality.matrix import keep, kept, run_missing
 from benchmarks.quality.page import FIGURE, PAGE, figure, page
 
@@ -20,11 +20,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--closed-forms", action="store_true", help="run what docs/closed-forms.json lacks"
     )
+    parser.add_argument(
+        "--others", action="store_true", help="run what docs/quality-others.json lacks"
+    )
     parser.add_argument("--page", action="store_true", help="run nothing")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     chosen = parser.parse_args(arguments)
     if chosen.check:
-        made = {PAGE: page(kept(), closed_forms.kept()), FIGURE: figure(kept())}
+        made = {PAGE: _page(), FIGURE: figure(kept())}
         wrong = [p.name for p, text in made.items() if p.read_text(encoding="utf-8") != text]
         for name in wrong:
             print(f"{name} differs: run `python -m benchmarks.quality --page`", file=sys.stderr)
@@ -33,14 +36,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.afresh:
             closed_forms.keep({})
         closed_forms.run_missing(chosen.processes)
+    elif chosen.others:
+        if chosen.afresh:
+            other_models.keep({})
+        other_models.run_missing(chosen.processes)
     elif not chosen.page:
         if chosen.afresh:
             keep({})
         run_missing(chosen.only, chosen.processes)
-    found = kept()
-    PAGE.write_text(page(found, closed_forms.kept()), encoding="utf-8")
-    FIGURE.write_text(figure(found), encoding="utf-8")
+    PAGE.write_text(_page(), encoding="utf-8")
+    FIGURE.write_text(figure(kept()), encoding="utf-8")
     return 0
+
+
+def _page() -> str:
+    return page(kept(), closed_forms.kept(), other_models.kept())
 
 
 if __name__ == "__main__":

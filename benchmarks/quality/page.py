@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from benchmarks.drawing.heat_figure import Panel, heat_svg
 from benchmarks.drawing.sheet import Sheet
+from benchmarks.quality import other_models
 from benchmarks.quality.choices import choices
 from benchmarks.quality.closed_forms import sheets
 from benchmarks.quality.kept_runs import Key, Run
@@ -51,7 +52,11 @@ LEAST_SECONDS = 0.1
 """Seconds are kept with one digit after the point."""
 
 
-def page(found: Mapping[Key, Run], closed_forms: Mapping[Key, Run] = NONE) -> str:
+def page(
+    found: Mapping[Key, Run],
+    closed_forms: Mapping[Key, Run] = NONE,
+    others: Mapping[Key, Run] = NONE,
+) -> str:
     """Text of docs/quality.md."""
     count = len(MODELS) * len(CHIPS) * (len(EVERY) + PLUS_RUNS)
     return "\n".join(
@@ -59,31 +64,19 @@ def page(found: Mapping[Key, Run], closed_forms: Mapping[Key, Run] = NONE) -> st
             "# Quality of schedules\n",
             "Written by `python -m benchmarks.quality`. A number is a share: the model's lower "
             "bound on this chip over the time of the strategy's schedule; 1 is the bound itself. "
-            f"`{SEARCH}` chooses the cluster batch. The constants of `{SEARCH}` were chosen while "
-            "looking at ResNet-50, MobileNet-v2 and BERT-base on `generic-4x4` and at the first "
-            "two on `stcp920` and `goya`; the other cells were not looked at for that. That a "
-            "segment's matrix and vector cycles add up, and that the search learns from its first "
-            "plan, was chosen on nine pairs at one cluster batch each (six models on `stcp920`, "
-            "two on `generic-4x4`, one on `goya`): between 2.4 % slower and 7.0 % faster than "
-            "before, 2.0 % faster in the geometric mean. That the plan of least traffic comes "
-            "first was chosen on four models on `generic-4x4` at one cluster batch each "
-            "(light-squeezenet 10 % faster than without it, BERT-base 8.6 %, ResNet-50 0.4 %, "
-            "MobileNet-v2 the same). Of nine pairs on `generic-4x4` and `goya` that were run "
-            "before this and the closed form's change, and since, Inception-v3 is 16 and 6 % "
-            "faster, ConvNeXt-T 4 and 10 % slower, the others are within 1.4 %; 0.4 % faster "
-            "in the geometric mean.\n",
-            *choices(SEARCH),
-            f"{len(found)} of {count} runs are kept. `resnet50-slim` to `vit-b16` are samples, the "
-            "others PyTorch's exports without weights.\n",
+            f"`{SEARCH}` chooses the cluster batch. `resnet50-slim` to `vit-b16` are samples, the "
+            f"others PyTorch's exports without weights. {len(found)} of {count} runs are kept.\n",
             f"![Shares of the lower bound](images/{FIGURE.name})\n",
             *(sheet.markdown() for sheet in (*_sheets(found), *sheets(closed_forms))),
+            *choices(SEARCH),
+            *(sheet.markdown() for sheet in other_models.sheets(others)),
         ]
     )
 
 
 def _sheets(found: Mapping[Key, Run]) -> Iterator[Sheet]:
     yield from (
-        _shares(found), _means(found), _beside(found), _beside_plus(found), _one_sample(found),
+        _means(found), _shares(found), _beside(found), _beside_plus(found), _one_sample(found),
         _separated(found), _times(found),
     )  # fmt: skip
 
@@ -127,19 +120,26 @@ def _value(found: Mapping[Key, Run], key: Key) -> float | str:
 
 
 def _means(found: Mapping[Key, Run]) -> Sheet:
-    """Means over the models that every strategy has on that chip."""
+    """Means over the models that every strategy has on that chip; one not run there is left out."""
     rows = []
     for chip in CHIPS:
-        shares = [
-            [found.get((model.name, chip, s), {}).get("share") for s in STRATEGIES]
-            for model in MODELS
-        ]
-        whole = [row for row in shares if all(row)]
-        means = (f"{geometric_mean(column):.2f}" for column in zip(*whole, strict=True))
-        rows.append((chip, str(len(whole)), *(means if whole else ("",) * len(STRATEGIES))))
+        shares = {
+            strategy: [found.get((model.name, chip, strategy), {}).get("share") for model in MODELS]
+            for strategy in STRATEGIES
+            if any((model.name, chip, strategy) in found for model in MODELS)
+        }
+        places = range(len(MODELS))
+        whole = [place for place in places if all(own[place] for own in shares.values())]
+        means = {
+            strategy: f"{geometric_mean(own[place] for place in whole):.2f}"
+            for strategy, own in shares.items()
+            if whole
+        }
+        cells = (means.get(strategy, "") for strategy in STRATEGIES)
+        rows.append((chip, str(len(whole) if shares else 0), *cells))
     has_earlier = any(run.get(EARLIER) for run in found.values())
     earlier = f", with those of `{MARK.strip()}`" if has_earlier else ""
-    remark = f"Over the models for which all four have a schedule{earlier}."
+    remark = f"Over the models with all schedules of their line{earlier}. Longer programs count."
     return Sheet("Geometric mean per chip", ("chip", "models", *STRATEGIES), rows, remark)
 
 
@@ -242,7 +242,8 @@ def _separated(found: Mapping[Key, Run]) -> Sheet:
         "it, and what it waits for; data that come from DRAM through GB count as GB's. Those found "
         f"before steps were kept are not listed. {BATCH_HEAD}: as the share, of the lower bound of "
         "all schedules with the chosen cluster batch, whose rounds follow one another and each "
-        "read all weights.",
+        "read all weights. We can prove no tighter one: kernels of several sub-graphs interleave, "
+        "so a tensor between two of them need never exist as a whole.",
     )
 
 
