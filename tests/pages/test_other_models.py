@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from benchmarks.quality import matrix, other_models
@@ -69,3 +71,6 @@ def test_lines_are_changes_beside_the_baseline() -> None:
     assert second.rows[1][:3] == ("`MOST_PLANNED`", "2", "+10.0 %")
     assert second.rows[2][2:4] == ("LB_FULL", "-50.0 %")
     assert second.rows[2][-1] == "-50.0 %"
+    assert not first.remark.endswith("faster.")
+    assert second.remark.startswith("The search misses plans")
+    assert re.search(r"with `MOST_PLANNED` 2, [\w-]+ is 10 % faster\.$", second.remark)
