@@ -18,9 +18,9 @@ OF_SEARCH = (
     "and 10 % slower, the others are within 1.4 %.",
     "That a tensor between segments waits in GB if it needs at most half of it (`WAITING_PART` 2): "
     "kept, though other values were run since. On `generic-4x4`, with all of GB (1) ConvNeXt-T at "
-    "4 per cluster is 12 % faster, MobileNet-v2 at 16 1.0 % slower, ResNet-50 at 8 7.6 % slower; with a "
-    "quarter (4) they are 1.9 % slower, the same and 4.4 % faster. A search that begins with each "
-    "of these would find more; it does not yet.",
+    "4 per cluster is 12 % faster, MobileNet-v2 at 16 1.0 % slower, ResNet-50 at 8 7.6 % slower; "
+    "with a quarter (4) they are 1.9 % slower, the same and 4.4 % faster. A search that begins "
+    "with each of these would find more; it does not yet.",
     "That depthwise work is divided over both engines of a core, into up to four times as many "
     "tiles, and that a plan is evaluated with three tile buffers too: on models of this page. On "
     "ten other models on `stcp920` both together are 2.5 % faster in the geometric mean "
