@@ -126,9 +126,10 @@ def run_missing(processes: int) -> None:
 def sheets(found: Mapping[Key, Run]) -> Iterator[Sheet]:
     """One table per chip: samples per second, then the change with each other value."""
     for chip, models in CHIPS.items():
-        rates = {setting: _rates(found, setting, chip) for setting in SETTINGS}
-        taken = rates[SETTINGS[0]]
-        rows = [line(setting, own, taken) for setting, own in rates.items() if own and taken]
+        every = {setting: _rates(found, setting, chip) for setting in SETTINGS}
+        taken = every[SETTINGS[0]]
+        rates = {setting: own for setting, own in every.items() if own and taken}
+        rows = [line(setting, own, taken) for setting, own in rates.items()]
         title = f"Other values of constants, on other models, `{chip}`"
         said = [f"{INTRODUCTION} Taken: {_taken()}."] if chip == next(iter(CHIPS)) else []
         remark = " ".join([*said, *_missed(rates, models)])
@@ -137,11 +138,11 @@ def sheets(found: Mapping[Key, Run]) -> Iterator[Sheet]:
 
 def _missed(rates: Mapping[Setting, Sequence[Rate]], models: Sequence[str]) -> Iterator[str]:
     """A sentence on the model that gains most from another value: its search misses a plan."""
-    taken = rates[SETTINGS[0]]
+    taken = rates.get(SETTINGS[0], ())
     gains = [
         (rate / base, text_of(setting), model)
         for setting, own in rates.items()
-        for rate, base, model in zip(own, taken, models, strict=False)
+        for rate, base, model in zip(own, taken, models, strict=True)
         if isinstance(rate, float) and isinstance(base, float)
     ]
     most, setting, model = max(gains, default=(1.0, "", ""))
