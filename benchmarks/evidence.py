@@ -97,7 +97,12 @@ ALL: tuple[Evidence, ...] = (
             "docs/closed-forms.json",
             "docs/quality-others.json",
         ),
-        (PROFILES, "sample_models/*.onnx", "graphturbo_core/strategies/best/*.py"),
+        (
+            PROFILES,
+            "sample_models/*.onnx",
+            "graphturbo_core/strategies/best/*.py",
+            "graphturbo_core/strategies/plus/*.py",
+        ),
     ),
     Evidence(
         "schedulers",

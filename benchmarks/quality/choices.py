@@ -19,8 +19,13 @@ OF_SEARCH = (
     "That a tensor between segments waits in GB if it needs at most half of it (`WAITING_PART` 2): "
     "kept, though other values were run since. On `generic-4x4`, with all of GB (1) ConvNeXt-T at "
     "4 per cluster is 12 % faster, MobileNet-v2 at 16 1.0 % slower, ResNet-50 at 8 7.6 % slower; "
-    "with a quarter (4) they are 1.9 % slower, the same and 4.4 % faster. A search that begins "
-    "with each of these would find more; it does not yet.",
+    "with a quarter (4) they are 1.9 % slower, the same and 4.4 % faster. A search that also "
+    "simulates the plan of least traffic with each of these, and a second series of plans whose "
+    "closed forms are scaled part by part, was tried on 20 pairs (eight on `generic-4x4`, two of "
+    "these at one cluster batch; eight on `stcp920`, four on `ascend910`). light-squeezenet is 16 "
+    "% faster on `generic-4x4` and light-shufflenet 1.9 %, ConvNeXt-T on `stcp920` 0.3 %; "
+    "light-inception_v1 on `generic-4x4` is 0.6 % slower, light-zfnet512 there and Inception-v3 on "
+    "`stcp920` less than 0.1 %; 14 are the same. It is not in the search yet.",
     "That depthwise work is divided over both engines of a core, into up to four times as many "
     "tiles, and that a plan is evaluated with three tile buffers too: on models of this page. On "
     "ten other models on `stcp920` both together are 2.5 % faster in the geometric mean "
