@@ -6,15 +6,17 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
+import onnx
 import pytest
 
 from graphturbo_core.errors import ModelError, OptionError
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.verify import single_op
 from graphturbo_core.verify.local import LocalOperand, TileTask, tile_result
+from graphturbo_core.verify.replay import reference
 from graphturbo_core.verify.replay import replay as replay_module
 from graphturbo_core.verify.single_op import Array, OpRunner
-from tests.models import model_bytes
+from tests.models import model_bytes, model_of
 
 CHAIN = """chain (float[7, 4, 8, 8] x, float[4, 4, 3, 3] w) => (float[7, 4, 8, 8] y)
     { a = Conv <pads = [1,1,1,1]> (x, w) y = Relu(a) }"""
@@ -91,6 +93,23 @@ def test_a_batch_that_is_one_sample_is_replayed_whole() -> None:
 
 def test_a_weight_as_an_input_is_drawn() -> None:
     assert verified(CHAIN)["ok"]
+
+
+def test_a_file_of_a_version_that_the_runtime_does_not_read() -> None:
+    """The newest that onnx writes; ONNX Runtime is behind, though its ops are the same."""
+    model = model_of(FIXED)
+    model.ir_version = onnx.IR_VERSION
+    request = RunRequest("test", "tvm", "generic-4x4", verify=True)
+    assert run_report(model.SerializeToString(), request).contract["verify"]["ok"]  # type: ignore[index,call-overload]
+
+
+def test_a_refusal_has_the_end_of_the_runtimes_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "IR_VERSION", 100)
+    model = model_of(FIXED)
+    model.ir_version = 99
+    request = RunRequest("test", "tvm", "generic-4x4", verify=True)
+    with pytest.raises(ModelError, match="Unsupported model IR version: 99, max"):
+        run_report(model.SerializeToString(), request)
 
 
 def test_without_the_runtime_only_replay_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
