@@ -65,7 +65,10 @@ def _numbered(boxes: Mapping[int, Box]) -> tuple[IntArray, tuple[Corners, Corner
 
 @compiled
 def _add_meetings(readers: Boxes, owners: Boxes, element_bytes: int, gains: IntArray) -> None:
-    """Add the bytes of every intersection of a need and a share."""
+    """Add the bytes of every intersection of a need and a share.
+
+    A pair ends at the first axis on which they have nothing in common: most pairs do.
+    """
     parts, need_lo, need_hi = readers
     cores, share_lo, share_hi = owners
     for reader in range(len(parts)):
@@ -74,6 +77,8 @@ def _add_meetings(readers: Boxes, owners: Boxes, element_bytes: int, gains: IntA
             for axis in range(MAX_RANK):
                 lo = max(need_lo[reader, axis], share_lo[owner, axis])
                 size *= max(0, min(need_hi[reader, axis], share_hi[owner, axis]) - lo)
+                if size == 0:
+                    break
             gains[parts[reader], cores[owner]] += size
 
 
