@@ -19,5 +19,7 @@ data are streamed. If K is cut, weights outermost need room for the partial sums
 
 If a weight slot is smaller than all of K, tiles go through K in cuts. Streamed data would then be
 refetched per column tile. They are fetched with all of K instead, if that costs less
-(`Tiling.is_data_whole`). Fewer rows then fit a tile.
+(`Tiling.is_data_whole`). Fewer rows then fit a tile. Or weight tiles get more columns and less of K
+each, so that data are refetched for fewer tiles of columns: of twice the columns, four times, and
+so on, what costs least is used.
 """

@@ -36,7 +36,7 @@ def uneven() -> Plan:
     return plan_of(weighted(UNEVEN), "layerwise", chip("tiny"))
 
 
-COMPUTES = (4, 64, 512)
+COMPUTES = (4, 64, 128)
 """Of the kernels, with the finest tiles."""
 
 
@@ -60,7 +60,7 @@ def are_fine(placements: Sequence[KernelPlacement]) -> list[bool]:
 @pytest.mark.parametrize(
     ("most", "few", "which"),
     [
-        (6 * 512, 3, ""),
+        (6 * 128, 3, ""),
         (6 * 64, 2, " of 1 of 3 kernels"),
         (6 * 64 - 1, 1, " of 2 of 3 kernels"),
         (6 * 4 - 1, 0, ""),

@@ -35,13 +35,19 @@ ROWS, WEIGHTS = LoopOrder.ROWS, LoopOrder.WEIGHTS
 PRODUCT = "g (float[1024,64] x, float[64,64] w) => (float[1024,64] y) { y = MatMul (x, w) }"
 
 SUMMED = (
-    "g (float[512,256] x, float[256,64] w, float[512,64] r) => (float[512,64] y)"
+    "g (float[512,256] x, float[256,8] w, float[512,8] r) => (float[512,8] y)"
     " { a = MatMul (x, w) y = Add (a, r) }"
 )
+"""With one tile of columns: no data are fetched again, so weight tiles do not become wider."""
 
 
 def tiny_with(staging_bytes: int) -> Hardware:
     return replace(chip("tiny"), staging_bytes=staging_bytes)
+
+
+def narrow() -> Hardware:
+    """`tiny` without room for partial sums: weight tiles have all of K, not more columns."""
+    return tiny_with(128)
 
 
 def tiling_of(
@@ -80,7 +86,7 @@ def test_the_order_of_lower_cost_is_taken(
        8,192 / 16 + (4 * 131,072 + 2 * 8,192) / 128 = 4,736.
     4. Both in GB. Rows: 8,192 / 16 + (131,072 + 79 * 8,192) / 128 = 6,592; weights: 4,736.
     """
-    tiling = tiling_of(plan_of(weighted(PRODUCT), "layerwise", chip("tiny")), in_dram, weight)
+    tiling = tiling_of(plan_of(weighted(PRODUCT), "layerwise", narrow()), in_dram, weight)
     assert (tiling.parts, tiling.columns, tiling.reduced) == ((78, 1), 16, 0)
     assert tiling.order is order
 
@@ -123,7 +129,7 @@ def streaming(plan: Plan) -> Plan:
 
 def test_weights_are_fetched_once_and_rows_per_column_tile() -> None:
     """Case 1 above as instructions: 4 column tiles."""
-    plan = streaming(plan_of(weighted(PRODUCT), "layerwise", chip("tiny")))
+    plan = streaming(plan_of(weighted(PRODUCT), "layerwise", narrow()))
     check_placements(plan)
     program = lower(plan)
     check_program(simulate(program))
@@ -142,9 +148,10 @@ def test_one_weight_tile_serves_all_rows() -> None:
 def test_what_is_added_last_is_fetched_at_the_last_cut_of_k() -> None:
     """Weight tiles have 8 columns and half of K. Rows wait for the second half as partial sums.
 
-    The added tensor is read after it: 512 * 64 * 2 = 65,536 bytes, once.
+    The added tensor is read after it: 2,048 * 8 * 2 = 32,768 bytes, once.
     """
-    plan = streaming(plan_of(weighted(SUMMED), "graphturbo:gb", tiny_with(16384)))
+    text = SUMMED.replace("[512,", "[2048,")
+    plan = streaming(plan_of(weighted(text), "graphturbo:gb", tiny_with(65536)))
     (placement,) = placements_of(plan)
     (tiling,) = placement.tilings
     assert (tiling.columns, tiling.reduced, tiling.order) == (8, 128, WEIGHTS)
@@ -152,9 +159,9 @@ def test_what_is_added_last_is_fetched_at_the_last_cut_of_k() -> None:
     check_placements(plan)
     program = lower(plan)
     check_program(simulate(program))
-    assert fetched_bytes(program, "r") == 65_536
-    assert fetched_bytes(program, "w") == 32_768
-    assert fetched_bytes(program, "x") == 8 * 512 * 256 * 2
+    assert fetched_bytes(program, "r") == 32_768
+    assert fetched_bytes(program, "w") == 4096
+    assert fetched_bytes(program, "x") == 2048 * 256 * 2
 
 
 def test_without_room_for_partial_sums_rows_are_outermost() -> None:
@@ -170,7 +177,7 @@ def test_without_room_for_partial_sums_rows_are_outermost() -> None:
 def test_without_room_in_gb_tiles_are_chosen_for_dram() -> None:
     """Cases 4 and 2 above: the plan has the rows in GB, of which 32 KiB have no room for 128."""
     text = PRODUCT.replace("y = MatMul (x, w)", "a = Relu (x) y = MatMul (a, w)")
-    plan = plan_of(weighted(text), "layerwise", chip("tiny"))
+    plan = plan_of(weighted(text), "layerwise", narrow())
     first, last = plan.kernels
     kernels = (
         replace(first, scopes={**first.scopes, "a": Scope.GB}),
@@ -204,7 +211,7 @@ def test_refetches_count_changes_of_the_box(
 def test_it_computes_the_right_numbers() -> None:
     profile = tiny_profile(staging_bytes=16384, matrix_rows=8, matrix_columns=8)
     model = model_of(SUMMED)
-    weights = np.random.default_rng(0).normal(size=(256, 64)).astype(np.float32)
+    weights = np.random.default_rng(0).normal(size=(256, 8)).astype(np.float32)
     model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
     del model.graph.input[1]
     for strategy in ("tvm", "graphturbo:gb", "graphturbo"):
