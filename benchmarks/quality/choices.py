@@ -56,6 +56,16 @@ OF_SEARCH = (
     "cycles by closed form, 43,202 simulated).",
 )
 OF_LOWERING = (
+    "That weight tiles have more columns and less of K where that costs less: on BERT-base on "
+    "`generic-4x4`. There, `tvm@16` of the eight models is 3 to 63 % faster, `graphturbo@16` up to "
+    "80 % (ViT-B/16; four are the same). The best schedules of ConvNeXt-T, ResNet-50, BERT-base, "
+    "Swin-T and DenseNet-121 are 15, 14, 10, 8 and 6 % faster, of ViT-B/16 0.7 %; MobileNet-v2's "
+    "is 0.1 % slower and Inception-v3's 1.2 %, as the search takes another plan. Ten other models "
+    "there: `tvm@4` is 1 to 11 % faster for five, `graphturbo@4` up to 1 % for two, and the others "
+    "are the same; their best schedules were not run. "
+    "[decisions.md](decisions.md#tiles-and-instructions) has a table. Rows of `generic-4x4` and "
+    "`goya` that were not run since are marked. Of these chips, closed forms and other values of "
+    "constants below are of the state before it.",
     "That cores of a chip without a GB keep computed and read parts apart, and exchange tiles: on "
     "ResNet-50 and ConvNeXt-T on `ipu-gc2`. `graphturbo@16` is 4.3 and 7.5 times as fast as "
     "before, MobileNet-v2 and DenseNet-121 are as fast. Ten other models were not run for it. On "

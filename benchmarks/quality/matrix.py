@@ -35,7 +35,8 @@ FIELDS = ("model", "chip", "of")
 """Of a run's key; `of` names the strategy. A run has its `share` of the lower bound, `strategy`
 with its cluster batch, and seconds; or the code `refused`.
 
-`is_longer`: with `--max-instructions`. `is_earlier`: an earlier state of the search gave it.
+`is_longer`: with `--max-instructions`. `is_earlier`: an earlier state of the search or of
+lowering gave it.
 `resource` of the bound and, by step from it, `steps` as shares of the latency; runs that were kept
 before have none. `batch_share`, if the search chose the cluster batch: the share of the lower bound
 of all schedules with it.

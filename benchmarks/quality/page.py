@@ -37,7 +37,7 @@ EARLIER = "is_earlier"
 """Field of a run that an earlier state of the search gave."""
 LONG = " (long)"
 MARK = " (before)"
-MARKED = f"`{MARK.strip()}`: found by an earlier state of the search, and not run since."
+MARKED = f"`{MARK.strip()}`: of an earlier state of the search or of lowering, and not run since."
 LONG_REMARK = (
     f"`{LONG.strip()}`: the program is too long for the usual limit of instructions; with "
     f"`--max-instructions {DEFAULT_LIMITS.max_instructions_longest}`."
@@ -157,7 +157,8 @@ def _beside(found: Mapping[Key, Run]) -> Sheet:
             slower += best < NOT_SLOWER * shares[fastest]
             ratio = f"{best / shares[fastest]:.2f}"
             text = _cell(found, (model.name, chip, SEARCH))
-            rows.append((model.name, chip, fastest, f"{shares[fastest]:.2f}", text, ratio))
+            other = _cell(found, (model.name, chip, fastest))
+            rows.append((model.name, chip, fastest, other, text, ratio))
     return Sheet(
         f"`{SEARCH}` beside every cluster batch",
         ("model", "chip", "fastest of the others", "its share", SEARCH, "times as fast"),
@@ -181,7 +182,8 @@ def _beside_plus(found: Mapping[Key, Run]) -> Sheet:
             best = shares.pop(SEARCH)
             fastest = max(shares, key=lambda name: shares[name])
             slower += best < NOT_SLOWER * shares[fastest]
-            others = ", ".join(f"{name}: {share:.2f}" for name, share in shares.items())
+            cells = {name: _cell(found, (model.name, chip, name)) for name in shares}
+            others = ", ".join(f"{name}: {cell}" for name, cell in cells.items())
             text = _cell(found, (model.name, chip, SEARCH))
             rows.append((model.name, chip, others, text, f"{best / shares[fastest]:.2f}"))
     return Sheet(
