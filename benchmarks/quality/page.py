@@ -226,7 +226,7 @@ def _separated(found: Mapping[Key, Run]) -> Sheet:
         (
             model.name,
             chip,
-            f"{run['share']:.2f}",
+            _cell(found, (model.name, chip, SEARCH)),
             _batch_share(run),
             BOUND_WORDS[run["resource"]],
             _steps(run),
