@@ -83,7 +83,7 @@ def _round_rows(a: Record, b: Record, suffix: str) -> list[Difference]:
 
 
 def _retention_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
-    """Weights whose GB retentions differ."""
+    """Weights and inputs whose GB retentions differ."""
     own, other = (_retentions_of(record) for record in (a, b))
     for weight in dict.fromkeys([*own, *other]):
         if own.get(weight) != other.get(weight):

@@ -137,8 +137,9 @@ class DecisionSection(_Strict):
 class RoundSection(_Strict):
     """The plan of one round size; kernels in the order in which they run.
 
-    `across_layers`: given only where the strategy's name does not imply it. `stays`: weights that
-    are retained in GB over several kernels. `shared`: given only where clusters share the round.
+    `across_layers`: given only where the strategy's name does not imply it. `stays`: weights
+    and inputs that are retained in GB over several kernels. `shared`: given only where clusters
+    share the round.
     `divides_depthwise`: given only if so. `tile_buffers`: given only if a search chose them.
     """
 

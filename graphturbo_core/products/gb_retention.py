@@ -1,8 +1,8 @@
-"""GbRetention: a weight that is resident in GB over several kernels, and its constraints."""
+"""GbRetention: a weight or an input in GB over several kernels, and its constraints."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +14,15 @@ from graphturbo_core.hardware.hardware import Hardware
 class GbRetention:
     """`size_bytes` of GB for a weight, from the start of kernel `first` to the end of `last`.
 
+    `weight` may also be an input of the model (rule 4).
+
     1. Boxes of the weight are retained in the order in which these kernels fetch them, while
        `size_bytes` are free and lowering finds room. Other boxes are fetched by each kernel.
     2. A retained box is fetched once. If kernel `first` does not read the weight, it prefetches the
        box after all its own instructions. Otherwise the first kernel that reads the box fetches it.
     3. Of two retentions of one weight, the later one gets the boxes that the earlier one has not.
+    4. Of an input, what kernel `last` reads is prefetched by kernel `first` after all its own
+       instructions: all of it, or nothing without room.
     """
 
     weight: str
@@ -31,12 +35,11 @@ class GbRetention:
 class RetentionLimits:
     """Data that constrain retentions.
 
-    `reads`: weights that each kernel reads. `sizes`: bytes per weight. `is_alone`: one cluster runs
-    all kernels. `has_own_fetches`: each core fetches its own weights.
+    `reads`: bytes of the weights that each kernel reads, and of its part of inputs. `is_alone`: one
+    cluster runs all kernels. `has_own_fetches`: each core fetches its own weights.
     """
 
-    reads: Sequence[Collection[str]]
-    sizes: Mapping[str, int]
+    reads: Sequence[Mapping[str, int]]
     hardware: Hardware
     is_alone: bool
     has_own_fetches: bool
@@ -59,8 +62,9 @@ def retention_fault(retentions: Sequence[GbRetention], limits: RetentionLimits) 
             return f"{name} goes from kernel {each.first} to {each.last} of {count}"
         if each.weight not in limits.reads[each.last]:
             return f"{name} ends in kernel {each.last}, which does not read it"
-        if not 0 < each.size_bytes <= limits.sizes[each.weight]:
-            return f"{name} is of {each.size_bytes} bytes of {limits.sizes[each.weight]}"
+        size = limits.reads[each.last][each.weight]
+        if not 0 < each.size_bytes <= size:
+            return f"{name} is of {each.size_bytes} bytes of {size}"
         held[each.first] += each.size_bytes
         held[each.last + 1] -= each.size_bytes
     most = int(held.cumsum().max())

@@ -18,6 +18,7 @@ from graphturbo_core.hardware.memory_budget import MemoryBudget, memory_budget
 from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.branches import KernelBranch, branch_fault
 from graphturbo_core.products.cooperation import ClusterCrossing, Cooperation, crossings
 from graphturbo_core.products.gb_retention import GbRetention, RetentionLimits, retention_fault
@@ -176,8 +177,7 @@ class Plan:
     `rules`: tile sizes for lowering. `feeding`: how cores get their operands. `fixed`: tensors and
     weights whose memory a plan file fixes; lowering may not choose another. `fixed_pieces`: the
     same for pairs of a tensor and a piece, counted from 0. `cooperation`: clusters that share the
-    round; None: one cluster runs all kernels in order. `stays`: GB retentions of weights, in order
-    of priority.
+    round; None: one cluster runs all kernels in order. `stays`: GB retentions, by priority.
 
     `layers`: those of the undecomposed graph, with the ops of `semantics.graph` that their ops are
     decomposed to; equal for every strategy. `units`: Relay's partition of the plan's own graph,
@@ -274,6 +274,12 @@ class Plan:
         read = {name for kernel in self.kernels for name in kernel.residency}
         return {name: tensors[name].elements * self.element_bytes[name] for name in sorted(read)}
 
+    def inputs_of(self, kernel: KernelPlan) -> dict[str, int]:
+        """Inputs of the model that a kernel reads, with the bytes that it reads of each."""
+        tensors, boxes = self.semantics.graph.tensors, kernel.boxes.items()
+        read = ((name, box) for name, box in boxes if tensors[name].kind is TensorKind.INPUT)
+        return {name: volume(box) * self.element_bytes[name] for name, box in read}
+
     @cached_property
     def budget(self) -> MemoryBudget:
         """Division of LB and GB, the same for planning and lowering."""
@@ -298,9 +304,9 @@ class Plan:
     @property
     def retention_fault(self) -> str:
         """The constraint that the plan's GB retentions violate; "": none."""
+        weights = self.weight_bytes
         limits = RetentionLimits(
-            [kernel.residency.keys() for kernel in self.kernels],
-            self.weight_bytes,
+            [{n: weights[n] for n in k.residency} | self.inputs_of(k) for k in self.kernels],
             self.hardware,
             is_alone=self.cooperation is None or len(self.cooperation.working) == 1,
             has_own_fetches=self.feeding.has_own_fetches,

@@ -71,6 +71,15 @@ def batches() -> Plan:
     return plan
 
 
+def rows_of_a_map() -> Plan:
+    """Pieces along the rows of a map, which overlap in the input by two rows above and below."""
+    text = HALO.replace("16,16]", "64,16]")
+    small = replace(chip("tiny"), lb_data_bytes=16384, split_capacity_bytes=16384)
+    plan = plan_of(weighted(text), "graphturbo:full", small)
+    assert (plan.groups[0].pieces, plan.groups[0].split_axis) == (4, 2)
+    return plan
+
+
 CHAIN_OPS = 12
 CHAIN_BODY = "\n".join(f"t{i + 1} = Softmax <axis = 3> (t{i})" for i in range(CHAIN_OPS))
 CHAIN = f"g (float[4,1,64,96] t0) => (float[4,1,64,96] t{CHAIN_OPS}) {{ {CHAIN_BODY} }}"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.lowering.emission.setting import Corner, Setting
-from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment
+from graphturbo_core.lowering.global_buffer.sites import AheadFetch, InputFetch, KernelEnvironment
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import RESIDENT, SharedKey
 from graphturbo_core.lowering.instructions.machine import far_core
@@ -25,7 +25,8 @@ def copied(
     shared = {row: keys[key] for row, key in code.buffers.shared.items()}
     renamed = replace(code, buffers=replace(code.buffers, shared=shared))
     is_same = model.names == setting.names and model.ops == setting.ops
-    if not is_same or model.layers != setting.layers or setting.around.early:
+    is_same &= model.layers == setting.layers
+    if not is_same or _early(setting.around):
         renamed = _renamed(renamed, model, setting, op_index)
     shifts = {name: _shift(name, model, setting) for name in model.names}
     return _moved(code, renamed, shifts) if any(map(any, shifts.values())) else renamed
@@ -69,10 +70,15 @@ def _renumbered(
     """The ops and layers of `setting`; the model's own columns where these are the same."""
     ops = {op_index[a.name]: op_index[b.name] for a, b in zip(model.ops, setting.ops, strict=True)}
     layers = dict(zip(model.layers, setting.layers, strict=True))
-    for early, other in zip(model.around.early, setting.around.early, strict=True):
+    for early, other in zip(_early(model.around), _early(setting.around), strict=True):
         ops[op_index[early.op]] = op_index[other.op]
         layers[early.layer] = other.layer
     return _mapped(code, "op", ops), _mapped(code, "layer", layers)
+
+
+def _early(around: KernelEnvironment) -> tuple[AheadFetch | InputFetch, ...]:
+    """All that the kernel prefetches for later ones."""
+    return (*around.early, *around.early_inputs)
 
 
 def _mapped(code: KernelCode, name: str, numbers: Mapping[int, int]) -> NDArray[np.int32]:
@@ -140,6 +146,9 @@ def _retained(
     }
     for early, other in zip(old.early, new.early, strict=True):
         found[early.retained.key] = other.retained.key
+    for fetch, another in zip(old.early_inputs, new.early_inputs, strict=True):
+        found[fetch.source.key] = another.source.key
+        found[fetch.target.key] = another.target.key
     return found
 
 

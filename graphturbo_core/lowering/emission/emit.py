@@ -105,6 +105,7 @@ def emit_kernel(
     for stage in placement.stages:
         emitter.stage(stage)
     emitter.weights.early(common.op_index)
+    emitter.operands.early()
     return emitter.builder.finish()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
@@ -17,7 +17,7 @@ from graphturbo_core.ir.boxes import (
     volume,
 )
 from graphturbo_core.lowering.emission.mover import Mover
-from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
+from graphturbo_core.lowering.global_buffer.sites import InputFetch, KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.code import Where
 from graphturbo_core.lowering.instructions.local_buffers import RESIDENT, SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
@@ -159,6 +159,27 @@ class OperandFeeder:
                 self._look_up(where, stage, operands[0], (core, box, tile))
             else:
                 self._stream(where, stage, operands[0], (core, box, tile))
+
+    def early(self) -> None:
+        """Prefetch inputs of later kernels, after all other moves: so only they wait for DRAM."""
+        for each in self._around.early_inputs:
+            target = self._mover.shared(each.target)
+            for number, box in enumerate(self._parts_of_fetch(each)):
+                where = Where(self._op_index[each.op], each.layer, number)
+                halo = self._halo_bytes(each.source.tensor, box, each.own)
+                self._mover.prefetch(where, (each.source, box), target, halo_bytes=halo)
+
+    def _parts_of_fetch(self, fetch: InputFetch) -> Iterator[Box]:
+        """The box in parts of about `load_chunk_bytes`, cut along its outermost axes."""
+        box = fetch.target.box
+        size = tensor_bytes(self._plan, fetch.target.tensor, box)
+        wanted = max(1, size // self._plan.rules.load_chunk_bytes)
+        cuts = []
+        for interval, extent in zip(box, extents(box), strict=True):
+            parts = min(wanted, extent)
+            cuts.append(divide(interval, parts))
+            wanted //= parts
+        return (tuple(cell) for cell in product(*cuts))
 
     def _waits_for_last(self, stage: Stage, operands: Sequence[Operand]) -> bool:
         """Whether a streamed tensor is fetched for the last cut of K alone.

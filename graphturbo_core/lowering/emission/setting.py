@@ -45,7 +45,8 @@ class Setting:
         read = [operand.tensor for stage in placement.stages for operand in stage.operands]
         shards = [shard.tensor for shard in around.shards.values()]
         early = [each.retained.tensor for each in around.early]
-        far = (*around.sources, *around.targets, *around.held, *shards, *early)
+        inputs = [each.source.tensor for each in around.early_inputs]
+        far = (*around.sources, *around.targets, *around.held, *shards, *early, *inputs)
         return tuple(dict.fromkeys((*own, *read, *placement.residents, *far)))
 
     @cached_property

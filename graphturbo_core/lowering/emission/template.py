@@ -37,6 +37,7 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
         tuple((number[name], held.fetched) for name, held in setting.around.held.items()),
         _shards(setting),
         _retained_boxes(setting),
+        _early_inputs(setting),
         setting.around.dram_shares,
         tuple(template_key(Setting(other, setting.around), kinds) for other in setting.others),
     )
@@ -157,6 +158,28 @@ def _retained_boxes(setting: Setting) -> Hashable:
     return (
         tuple((number[each.tensor], each.box, each.alike, each.is_first) for each in retained),
         tuple((ops[each.op], layers[each.layer]) for each in early),
+    )
+
+
+def _early_inputs(setting: Setting) -> Hashable:
+    """Ops and layers by their place among the kernel's own and those of all fetches.
+
+    The kernel may prefetch for another piece of its own group: for ops that it has itself.
+    """
+    fetches = setting.around.early_inputs
+    names = (*(op.name for op in setting.ops), *(each.op for each in fetches))
+    ops = {op: place for place, op in enumerate(dict.fromkeys(names))}
+    numbers = (*setting.layers, *(each.layer for each in fetches))
+    layers = {layer: place for place, layer in enumerate(dict.fromkeys(numbers))}
+    return tuple(
+        (
+            _site_row(setting, each.source),
+            _site_row(setting, each.target),
+            setting.relative(each.source.tensor, each.own),
+            ops[each.op],
+            layers[each.layer],
+        )
+        for each in fetches
     )
 
 

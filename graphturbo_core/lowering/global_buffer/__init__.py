@@ -6,6 +6,7 @@
 - `neighbours.py`: weights that adjacent instances of a group share in GB. If not all fit, the
   shared boxes are spread evenly over the fetches.
 - `stays.py`: retained weights, box by box in fetch order, from GB's end downwards.
+- `inputs.py`: inputs of the model in GB, for the kernel after the one that fetches them.
 - `shards.py`: the LB of each box of a sharded weight.
 - `gb_places.py`: outputs in GB: in order of production, packed, or in turn within a kernel.
 - `far_memory.py`: the recipe: slots at GB's bottom, then outputs, then weights.

@@ -111,11 +111,13 @@ def place_far(
         KernelEnvironment(
             index, {}, {}, rings[index], held[index], found,
             retained=stays.of_kernel[index], early=stays.early[index],
+            early_inputs=stays.early_inputs[index],
         )
         for index, found in enumerate(shards.of_kernel)
     )  # fmt: skip
     environments = tuple(
-        _environment(plan, placements, blank, (parts, remote_inputs)) for blank in blanks
+        _with_inputs(_environment(plan, placements, blank, (parts, remote_inputs)), inputs)
+        for blank, inputs in zip(blanks, stays.inputs, strict=True)
     )
     offsets.update(shards.offsets)
     offsets.update(dram_offsets(plan, environments, remote_inputs.read))
@@ -313,6 +315,14 @@ def _environment(
         if tensor in written and index in written[tensor].sites
     }
     return replace(blank, sources=sources, targets=targets)
+
+
+def _with_inputs(around: KernelEnvironment, inputs: Mapping[str, Site]) -> KernelEnvironment:
+    """With these inputs of the model read in GB."""
+    if not inputs:
+        return around
+    found = {tensor: (site,) for tensor, site in inputs.items()}
+    return replace(around, sources={**around.sources, **found})
 
 
 def _merged(sites: list[Site]) -> tuple[Site, ...]:

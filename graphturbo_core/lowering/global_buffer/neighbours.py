@@ -157,9 +157,7 @@ def with_neighbours(
     weights that a plan file places or that are resident whole (`held`). Linear in fetched boxes.
     """
     tops, stays = taken
-    found = Found(
-        tuple(map(dict, stays.of_kernel)), tuple(map(list, stays.early)), dict(stays.offsets)
-    )
+    found = Found.of(stays)
     floors = stays.floors.copy()
     for first, last in neighbour_runs(placements):
         kernels = slice(first, last + 1)

@@ -153,6 +153,20 @@ class AheadFetch:
     layer: int
 
 
+@dataclass(frozen=True, slots=True)
+class InputFetch:
+    """An input's box of a later kernel, which an earlier one prefetches for this op and layer.
+
+    `own`: the part of it that its first reader there owns; the rest is halo.
+    """
+
+    source: Site
+    target: Site
+    own: Box
+    op: str
+    layer: int
+
+
 @dataclass(frozen=True)
 class KernelEnvironment:
     """All places outside a kernel's own buffers that its code refers to.
@@ -160,7 +174,7 @@ class KernelEnvironment:
     `kernel`: its place in order. `shards`: those that it reads, by tensor and box. `dram_shares`:
     number of DRAM shares that its weights are fetched from in turn, its cluster's first.
     `retained`: retained boxes that it reads, by tensor and box; `early`: boxes that it prefetches
-    for later kernels.
+    for later kernels; `early_inputs`: inputs of the model that it prefetches for them.
     """
 
     kernel: int
@@ -172,6 +186,7 @@ class KernelEnvironment:
     dram_shares: int = 1
     retained: Mapping[tuple[str, Box], RetainedBox] = field(default_factory=dict)
     early: tuple[AheadFetch, ...] = ()
+    early_inputs: tuple[InputFetch, ...] = ()
 
     @property
     def has_scratch(self) -> bool:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, BoxIndex
 from graphturbo_core.lowering.addresses.allocator import aligned
-from graphturbo_core.lowering.global_buffer.sites import AheadFetch, RetainedBox
+from graphturbo_core.lowering.global_buffer.inputs import input_fetch, is_input
+from graphturbo_core.lowering.global_buffer.sites import AheadFetch, InputFetch, RetainedBox, Site
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Stage, cluster_reads, tensor_bytes
@@ -27,13 +28,16 @@ What = tuple[str, Box]
 class Stays:
     """Retained boxes that each kernel reads, and boxes that it prefetches.
 
-    `floors`: lowest byte of GB used by retained boxes while each kernel runs.
+    `floors`: lowest byte of GB used by retained boxes while each kernel runs. `inputs`: of the
+    model, that each kernel finds in GB; `early_inputs`: those that it prefetches for later kernels.
     """
 
     of_kernel: tuple[Mapping[What, RetainedBox], ...]
     early: tuple[tuple[AheadFetch, ...], ...]
     offsets: Mapping[SharedKey, int]
     floors: NDArray[np.int64]
+    inputs: tuple[Mapping[str, Site], ...]
+    early_inputs: tuple[tuple[InputFetch, ...], ...]
 
     def has(self, tensor: str, first: int, last: int) -> bool:
         """Whether some box of the weight is retained during the kernels from first to last."""
@@ -59,11 +63,25 @@ def place_stays(
     In the plan's order; `tops`: bytes of GB that kernels use from below. A weight is streamed if
     its kernels cut it into different intersecting boxes, or if a shared engine reads it.
     """
-    found = Found(tuple({} for _ in placements), tuple([] for _ in placements))
+    found = Found.nothing(len(placements))
     room = _Room(plan.hardware.gb_bytes, tops)
     for stay in plan.stays:
-        _place_stay(plan, placements, stay, found, room)
+        place = _place_input if is_input(plan, stay.weight) else _place_stay
+        place(plan, placements, stay, found, room)
     return found.stays(room.floors)
+
+
+def _place_input(
+    plan: Plan, placements: Sequence[KernelPlacement], stay: GbRetention, found: Found, room: _Room
+) -> None:
+    """Place what the last kernel reads of an input, if all of it has room."""
+    fetch = input_fetch(plan, placements, stay)
+    if fetch is None or stay.weight in found.inputs[stay.last]:
+        return
+    size = aligned(tensor_bytes(plan, stay.weight, fetch.target.box))
+    offset = room.place(size, stay) if size <= aligned(stay.size_bytes) else None
+    if offset is not None:
+        found.add_input(fetch, stay, offset)
 
 
 def _place_stay(
@@ -139,7 +157,37 @@ class Found:
 
     of_kernel: tuple[dict[What, RetainedBox], ...]
     early: tuple[list[AheadFetch], ...]
+    inputs: tuple[dict[str, Site], ...]
+    early_inputs: tuple[list[InputFetch], ...]
     offsets: dict[SharedKey, int] = field(default_factory=dict)
+
+    @classmethod
+    def nothing(cls, kernels: int) -> Found:
+        """Nothing for so many kernels."""
+        numbers = range(kernels)
+        return cls(
+            tuple({} for _ in numbers),
+            tuple([] for _ in numbers),
+            tuple({} for _ in numbers),
+            tuple([] for _ in numbers),
+        )
+
+    @classmethod
+    def of(cls, stays: Stays) -> Found:
+        """A copy of these."""
+        return cls(
+            tuple(map(dict, stays.of_kernel)),
+            tuple(map(list, stays.early)),
+            tuple(map(dict, stays.inputs)),
+            tuple(map(list, stays.early_inputs)),
+            dict(stays.offsets),
+        )
+
+    def add_input(self, fetch: InputFetch, stay: GbRetention, offset: int) -> None:
+        """Add an input at its offset: the first kernel prefetches it for the last."""
+        self.offsets[fetch.target.key] = offset
+        self.inputs[stay.last][stay.weight] = fetch.target
+        self.early_inputs[stay.first].append(fetch)
 
     def add(
         self, what: What, reads: Sequence[Read], offset: int, fetcher: int | None = None
@@ -161,7 +209,14 @@ class Found:
 
     def stays(self, floors: NDArray[np.int64]) -> Stays:
         """The Stays; `floors`: see there."""
-        return Stays(self.of_kernel, tuple(map(tuple, self.early)), self.offsets, floors)
+        return Stays(
+            self.of_kernel,
+            tuple(map(tuple, self.early)),
+            self.offsets,
+            floors,
+            self.inputs,
+            tuple(map(tuple, self.early_inputs)),
+        )
 
 
 class _Room:

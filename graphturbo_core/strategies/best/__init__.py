@@ -9,5 +9,6 @@
 - `next_best.py`: per group what the next best decision would have cost.
 - `method.py`: the layers in which the paper's method decides otherwise, and what that costs.
 - `feedings.py`: the best plan with three tile buffers, or depthwise work on both engines.
+- `early_inputs.py`: the best plan with inputs of the model in GB before their kernels begin.
 - `search.py`: plans of that program, their crossovers, and `graphturbo:plus`'s proposals.
 """

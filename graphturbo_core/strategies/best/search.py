@@ -11,6 +11,7 @@ from functools import partial
 
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.strategies.best.early_inputs import early_inputs
 from graphturbo_core.strategies.best.goal import TIME, TRAFFIC, Minimised
 from graphturbo_core.strategies.best.method import decided_otherwise
 from graphturbo_core.strategies.best.next_best import next_best
@@ -63,7 +64,8 @@ class BestSearch(Plus):
         For traffic none whose clusters read through each other's DRAM: the busiest share counts,
         so that spreading the same bytes would look like less.
         """
-        across = (self.lent, self.cooperating) if self.minimised.is_time else ()
+        is_for_time = self.minimised.is_time
+        across = (early_inputs, self.lent, self.cooperating) if is_for_time else ()
         return (
             self.planned,
             self.alone,

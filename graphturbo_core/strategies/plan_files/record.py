@@ -47,7 +47,7 @@ class KernelRecord:
 
 @dataclass(frozen=True, slots=True)
 class StayRecord:
-    """GB retention of a weight, from one kernel to another by their instances' names."""
+    """GB retention of a weight or an input, from one kernel to another by their names."""
 
     weight: str
     first: str

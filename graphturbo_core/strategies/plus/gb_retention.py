@@ -86,8 +86,8 @@ def paying_stays(
     touching: nx.Graph[int] = nx.Graph()
     for stay in plan.stays:
         span = range(stay.first, stay.last + 1)
-        readers = (kernel for kernel in span if stay.weight in plan.kernels[kernel].residency)
-        nx.add_star(touching, [stay.first, *readers])
+        readers = [kernel for kernel in span if stay.weight in plan.kernels[kernel].residency]
+        nx.add_star(touching, [stay.first, *(readers or [stay.last])])
     paid: set[int] = set()
     for kernels in nx.connected_components(touching):
         if sum(before[kernel] - after[kernel] for kernel in kernels) > 0:

@@ -26,7 +26,8 @@ def wrong_halo(program: Program) -> Wrong | None:
 
     1. Weights, stores and moves between cores have no halo.
     2. A load of an activation serves one tile if its buffer is one of several, else the core's
-       share. Elements that the tile or share computes beyond its piece count as halo.
+       share; a prefetch for a later kernel serves all of that kernel's part. Elements that the
+       tile or share computes beyond its piece count as halo.
     """
     count = _HaloCount(program)
     for row in np.flatnonzero(program.kind != InstructionKind.COMPUTE).tolist():
@@ -56,15 +57,29 @@ class _HaloCount:
         if not is_load or self.graph.tensors[name].kind is TensorKind.WEIGHT:
             return {0}
         box = self._box(program.access_lo[read], program.access_hi[read], name)
-        kernel = int(program.kernel[row])
+        kernel, whole = int(program.kernel[row]), volume(box)
+        reads = [
+            (kernel, axes, output, out_box)
+            for axes, output in self._readers(kernel, name)
+            for out_box in self._computed(row, target, output)
+        ]
         found = set()
-        for axes, output in self._readers(kernel, name):
-            for out_box in self._computed(row, target, output):
-                own = self._own(axes, output, intersect(out_box, self._answered(kernel)[output]))
-                whole = volume(box)
-                beyond = whole - volume(intersect(box, own))
-                found.add(int(program.size_bytes[row]) * beyond // whole)
+        for reader, axes, output, out_box in (*reads, *self._later_reads(row, name)):
+            own = self._own(axes, output, intersect(out_box, self._answered(reader)[output]))
+            beyond = whole - volume(intersect(box, own))
+            found.add(int(program.size_bytes[row]) * beyond // whole)
         return found
+
+    def _later_reads(
+        self, row: int, name: str
+    ) -> Iterator[tuple[int, tuple[AxisMap, ...], str, Box]]:
+        """Kernel, axis maps, output and its box of reads for which a kernel prefetches an input."""
+        if self.program.kind[row] != InstructionKind.PREFETCH:
+            return
+        for stay in self.plan.stays:
+            if stay.first == int(self.program.kernel[row]) and stay.weight == name:
+                for axes, output in self._readers(stay.last, name):
+                    yield stay.last, axes, output, self.plan.kernels[stay.last].boxes[output]
 
     def _ends(self, row: int) -> tuple[int, int]:
         """The access that a move reads, and the first one that it writes."""

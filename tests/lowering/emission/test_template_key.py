@@ -19,6 +19,7 @@ from graphturbo_core.lowering.emission.template import template_key
 from graphturbo_core.lowering.global_buffer.sites import (
     AheadFetch,
     GbRing,
+    InputFetch,
     KernelEnvironment,
     ResidentWeight,
     RetainedBox,
@@ -37,6 +38,7 @@ from graphturbo_core.products.gb_retention import GbRetention
 from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.products.program import Memory
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
+from graphturbo_core.strategies.best.early_inputs import input_stays
 from tests.lowering.chips import shared, sharing
 from tests.lowering.global_buffer.gb_outputs import few_in_turn
 from tests.lowering.nets import chip, plan_of
@@ -47,6 +49,7 @@ from tests.lowering.small_plans import (
     batches,
     halo,
     one_conv,
+    rows_of_a_map,
     turned,
     turned_back,
 )
@@ -57,6 +60,8 @@ SOFT = (
 )
 THRICE = """g (float[16,64] x, float[64,64] w, float[64,64] v) => (float[16,64] y)
 { a = MatMul (x, w) b = MatMul (a, v) y = MatMul (b, w) }"""
+LATER = """g (float[16,16] x, float[16,16] b) => (float[16,16] y)
+{ a = Softmax (x) c = Softmax (b) y = Add (a, c) }"""
 TURNS = """g (float[4,16,16] x) => (float[4,16,16] y)
 { a = Softmax <axis = 1> (x) b = Exp (a) c = Softmax <axis = 1> (b) d = Exp (c)
 e = Softmax <axis = 1> (d) y = Exp (e) }"""
@@ -66,6 +71,12 @@ e = Softmax <axis = 1> (d) y = Exp (e) }"""
 def _staying(text: str, *stays: GbRetention) -> Plan:
     plan = plan_of(weighted(text), "tvm", replace(chip("generic-4x4"), cores=1))
     return replace(plan, scheduling=ACROSS_LAYERS, stays=stays)
+
+
+def _early(plan: Plan) -> Plan:
+    stays = input_stays(plan)
+    assert stays
+    return replace(plan, stays=stays)
 
 
 CASES = {
@@ -80,6 +91,9 @@ CASES = {
     "tiles of a resident weight": (lambda: one_conv(40)[0], 0),
     "a shared engine": (lambda: plan_of(weighted(TWICE), "tvm", shared()), 0),
     "fetched early": (lambda: _staying(SOFT, GbRetention("w", 0, 1, 8192)), 0),
+    "an input fetched early": (lambda: _staying(LATER, GbRetention("b", 0, 1, 512)), 0),
+    "parts of an input fetched early": (lambda: _early(batches()), 2),
+    "rows of an input fetched early": (lambda: _early(rows_of_a_map()), 1),
     "outputs in turn": (few_in_turn, 0),
     "staying": (lambda: _staying(THRICE, GbRetention("w", 0, 2, 8192)), 2),
     "two ops in turn": (lambda: plan_of(weighted(TURNS), "layerwise", chip("tiny")), 2),
@@ -105,6 +119,11 @@ FOLLOWS = {
     "placement.stages.classes": "the classes of the machine, which `KnownKernels.way` compares",
     "around.sources.held": "no case leaves rows that others answer for: None in all of them",
     "around.targets.held": "the same",
+    "around.early_inputs.source.held": "None for what is given",
+    "around.early_inputs.source.scratch": "the same",
+    "around.early_inputs.source.maker": "the same: no kernel makes it",
+    "around.early_inputs.target.held": "None for what is fetched",
+    "around.early_inputs.target.scratch": "the same",
 }
 """Fields that are not changed by themselves, and why.
 
@@ -118,6 +137,8 @@ NESTED = {
     "around.sources": Site, "around.targets": Site, "around.ring": GbRing,
     "around.held": ResidentWeight, "around.shards": Shard, "around.retained": RetainedBox,
     "around.early": AheadFetch, "around.early.retained": RetainedBox,
+    "around.early_inputs": InputFetch, "around.early_inputs.source": Site,
+    "around.early_inputs.target": Site,
 }  # fmt: skip
 """What emission reads, by path."""
 MORE = {"placement.tilings.innermost": (1,)}
