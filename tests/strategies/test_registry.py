@@ -166,7 +166,7 @@ def test_every_option_is_tried_above() -> None:
         ("plus.axes", "off"),  # tests/strategies/plus/test_second_axis.py
         ("best.goal", "dram"),  # tests/strategies/best/test_goal.py
         # tests/strategies/best/test_feedings.py
-        ("best.depthwise", "cheaper"), ("best.tile_buffers", "two"),
+        ("best.depthwise", "cheaper"), ("best.tile_buffers", "two"), ("best.inputs", "loaded"),
         ("tuned.space", "plus"),  # tests/strategies/tuned/test_tuned_plus.py
         ("tuned.starts", "others"),  # tests/strategies/tuned/test_tuned_starts.py
         # they change the import: tests/frontend/passes/test_decompose.py

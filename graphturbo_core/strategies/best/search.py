@@ -11,7 +11,6 @@ from functools import partial
 
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.products.plan import Decision, Plan
-from graphturbo_core.strategies.best.early_inputs import early_inputs
 from graphturbo_core.strategies.best.goal import TIME, TRAFFIC, Minimised
 from graphturbo_core.strategies.best.method import decided_otherwise
 from graphturbo_core.strategies.best.next_best import next_best
@@ -49,11 +48,13 @@ choice: three to eight of them, and one takes up to two minutes on a chip of 1,2
 class BestSearch(Plus):
     """`Plus` with plans of a dynamic program; crossovers follow them, and follow variations.
 
-    `minimised`: what its cycles are. `feedings`: proposals that change only how engines get their
+    `minimised`: what its cycles are. `early`: proposals that fetch inputs of the model before the
+    kernels that read them. `feedings`: proposals that change only how engines get their
     operands, which come last. `programs`: the dynamic program, once it has run.
     """
 
     minimised: Minimised = TIME
+    early: tuple[Proposer, ...] = ()
     feedings: tuple[Proposer, ...] = ()
     programs: list[Planned] = field(default_factory=list)
 
@@ -64,8 +65,7 @@ class BestSearch(Plus):
         For traffic none whose clusters read through each other's DRAM: the busiest share counts,
         so that spreading the same bytes would look like less.
         """
-        is_for_time = self.minimised.is_time
-        across = (early_inputs, self.lent, self.cooperating) if is_for_time else ()
+        across = (self.lent, self.cooperating) if self.minimised.is_time else ()
         return (
             self.planned,
             self.alone,
@@ -76,6 +76,7 @@ class BestSearch(Plus):
             self.axes,
             self.mixed,
             self.kept,
+            *self.early,
             *across,
             *self.feedings,
         )

@@ -11,6 +11,7 @@ from graphturbo_core.option_fields import choice
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.semantics.feeding import Feeding
+from graphturbo_core.strategies.best.early_inputs import early_inputs
 from graphturbo_core.strategies.best.feedings import buffered, divided
 from graphturbo_core.strategies.best.goal import Minimised
 from graphturbo_core.strategies.best.search import BestSearch, estimated_cycles
@@ -55,6 +56,13 @@ class Best(Strategy):
         "cheaper one (our choice: on one engine they stop the layers around them)",
     )  # fmt: skip
 
+    inputs: Literal["prefetched", "loaded"] = choice(
+        "prefetched", "loaded",
+        doc="inputs of the model that a later kernel reads: the kernel before prefetches them into "
+        "GB if that is faster, or each kernel loads its own (our choice: cores wait for them at "
+        "the begin of a kernel, while DRAM is idle at the end of the one before)",
+    )  # fmt: skip
+
     @property
     def is_ordered(self) -> bool:
         """Its plans are those of `graphturbo`."""
@@ -92,7 +100,8 @@ class Best(Strategy):
         """Search; `:full`'s plan without a cost function."""
         target = replace(target, cost=self._minimised.cost_function(target.cost))
         method = _GRAPHTURBO.paper_method(target)
-        search = BestSearch(method, ALL_INGREDIENTS, self._minimised, self._feedings)
+        early = (early_inputs,) if self.inputs == "prefetched" else ()
+        search = BestSearch(method, ALL_INGREDIENTS, self._minimised, early, self._feedings)
         return replace(search(target), strategy=self.label)
 
     def estimated_cycles(self, target: Target) -> int:

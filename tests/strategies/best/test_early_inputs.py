@@ -14,7 +14,6 @@ from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.report import Report
-from graphturbo_core.strategies.best import search
 from graphturbo_core.strategies.best.early_inputs import EARLY, FEWER_EARLY, input_stays
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
@@ -22,6 +21,7 @@ from graphturbo_core.strategies.steps.kernels import KernelUsage, PlanCost
 from tests.lowering.small_plans import batches
 
 BEST = parse_strategy("best")
+LOADED = {"best.inputs": "loaded"}
 MILLION = 10**6
 
 
@@ -38,10 +38,10 @@ def costing(of_each: int) -> Callable[[Plan], PlanCost]:
     return cost
 
 
-def tried(of_each: int) -> tuple[Plan, list[str]]:
+def tried(of_each: int, options: dict[str, str] | None = None) -> tuple[Plan, list[str]]:
     """The plan of a net with four pieces, and the names of plans with inputs in GB."""
     sem, hardware = batches().semantics, batches().hardware
-    plan = plan_for(BEST, PlanTask(sem, hardware, "fp16", {}, cost=costing(of_each)))
+    plan = plan_for(BEST, PlanTask(sem, hardware, "fp16", options or {}, cost=costing(of_each)))
     names = [each.subject[0] for each in plan.decisions if each.step == "plus"]
     return plan, [name for name in names if name.endswith((EARLY, FEWER_EARLY))]
 
@@ -53,6 +53,12 @@ def test_it_is_taken_if_it_is_faster(of_each: int, is_taken: bool) -> None:
     stays = input_stays(replace(plan, stays=()))
     assert len(stays) == 3
     assert plan.stays == (stays if is_taken else ())
+
+
+def test_it_is_not_evaluated_without_a_choice() -> None:
+    plan, names = tried(1, LOADED)
+    assert names == []
+    assert plan.stays == ()
 
 
 def test_plans_without_later_readers_of_inputs_have_none() -> None:
@@ -95,14 +101,13 @@ def found(**choices: object) -> Report:
     return run_report(made.SerializeToString(), request)
 
 
-def test_it_computes_the_same_and_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_computes_the_same_and_is_faster() -> None:
     """Replayed on numbers with and without; a plan file has the choice, and gives it again."""
     early = found(verify=True)
     text = early.text("plan")
     assert "weight: x" in text
     assert found(plan=text).contract["cycles"] == early.contract["cycles"]
-    monkeypatch.setattr(search, "early_inputs", lambda target, trials: iter(()))
-    without = found(verify=True)
+    without = found(verify=True, options=LOADED)
     assert early.contract["verify"]["ok"] and without.contract["verify"]["ok"]
     assert "weight: x" not in without.text("plan")
     assert early.contract["cycles"] < without.contract["cycles"]
