@@ -52,6 +52,11 @@ OF_SEARCH = (
     "DenseNet-121 on `ipu-gc2`, which was stopped after half an hour without it, and on Swin-T and "
     "BERT-base on `goya`. With an end after three such programs Swin-T is as fast there, BERT-base "
     "1.6 % slower.",
+    "That the kernel before prefetches inputs of the model into GB: on MobileNet-v2 on "
+    "`stcp920`. It has no constant. MobileNet-v2 is 13 % faster there than without it, ResNet-50 "
+    "1.6 %, Swin-T 0.8 % and ConvNeXt-T 0.6 %; DenseNet-121, Inception-v3, BERT-base and "
+    "ViT-B/16 are the same. [decisions.md](decisions.md#memory) has a table. Schedules of `best` "
+    "that were not found again since are marked. Models that are not on this page were not run.",
     "That of a table only the rows count that are looked up: on DLRM (on `stcp920` 40,052,437 "
     "cycles by closed form, 43,202 simulated).",
 )

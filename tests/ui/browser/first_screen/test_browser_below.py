@@ -8,11 +8,13 @@ from itertools import combinations
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.app_server import AppPage
+from tests.ui.app_server import PATIENCE_MS, AppPage
 from tests.ui.overview_page import Overview
 
 pytestmark = pytest.mark.browser
 
+PATIENCE_OF_LONG_MS = 3 * PATIENCE_MS
+"""For a run of `bert-large`: 40 s on an idle core, and two tests may have it run at once."""
 IS_AT_THE_TOP = """(place) => {
   const box = document.querySelector(place)?.getBoundingClientRect();
   return box && box.top >= 40 && box.top < 200;
@@ -45,6 +47,7 @@ def test_an_edit_is_listed_in_sight_of_the_button_that_made_it(visit: AppPage) -
 
 def test_a_refused_run_leaves_the_pictures_of_the_other_in_sight(visit: AppPage) -> None:
     """One row says it; the details are in a popover."""
+    visit.page.set_default_timeout(PATIENCE_OF_LONG_MS)
     screen = Overview(visit)
     screen.open("?model=bert-large&chip=generic-4x4&batch=64&views=", runs=1)
     for width, height in ((1440, 900), (1280, 720)):
@@ -59,6 +62,7 @@ def test_a_refused_run_leaves_the_pictures_of_the_other_in_sight(visit: AppPage)
 
 
 def test_presenting_a_refused_run_is_said_on_the_ground_of_the_pictures(visit: AppPage) -> None:
+    visit.page.set_default_timeout(PATIENCE_OF_LONG_MS)
     screen = Overview(visit)
     screen.open("?model=bert-large&chip=generic-4x4&batch=64&views=&present=1", runs=1)
     for width, height in ((1440, 900), (1280, 720)):
