@@ -1,6 +1,6 @@
 """How near to the lower bound each strategy's schedules come, on models and chips.
 
-    python -m benchmarks.quality [--only MODEL CHIP ...]   run what docs/quality.json lacks
+    python -m benchmarks.quality [--only MODEL|CHIP ...]   run what docs/quality.json lacks
     python -m benchmarks.quality --closed-forms            run what docs/closed-forms.json lacks
     python -m benchmarks.quality --others                  run what docs/quality-others.json lacks
     python -m benchmarks.quality --afresh                  run all of it again: hours

@@ -14,7 +14,7 @@ from benchmarks.quality.page import FIGURE, PAGE, figure, page
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs what is missing, or writes or checks the page; returns 1 where it differs."""
     parser = argparse.ArgumentParser(description="Shares of the lower bound")
-    parser.add_argument("--only", nargs="*", default=[], help="a model and a chip")
+    parser.add_argument("--only", nargs="*", default=[], help="models, chips, or both")
     parser.add_argument("--processes", type=int, default=2, help="models that run at once")
     parser.add_argument("--afresh", action="store_true", help="forget what is kept")
     parser.add_argument(

@@ -143,13 +143,21 @@ def keep(found: Mapping[Key, Run]) -> None:
 
 
 def run_missing(only: Iterable[str], processes: int) -> None:
-    """Runs what is missing for these models and chips, or for all."""
+    """Runs what is missing for these models on these chips; all models, or chips, if none is named.
+
+    Raises:
+        ValueError: a name is of no model and of no chip.
+    """
     found, names = kept(), frozenset(only)
+    models, chips = names & {model.name for model in MODELS}, names & frozenset(CHIPS)
+    if unknown := sorted(names - models - chips):
+        raise ValueError(f"no model or chip of the page: {', '.join(unknown)}")
     tasks = []
     for chip in CHIPS:
         for model in MODELS:
             every = (*EVERY, *plus_runs(found, model.name, chip))
             missing = [s for s in every if (model.name, chip, s) not in found]
-            if missing and (not names or {model.name, chip} <= names):
+            is_asked = (not models or model.name in models) and (not chips or chip in chips)
+            if missing and is_asked:
                 tasks.append((model, chip, missing))
     run_tasks(runs, tasks, processes, lambda more: keep(kept() | dict(more)))

@@ -201,3 +201,18 @@ def test_what_is_missing_is_run_and_kept(tmp_path: Path, monkeypatch: pytest.Mon
     assert other["strategy"] == "graphturbo@2"
     alone = kept["teaching-resnet", "generic-4x4", f"{ONE}graphturbo@2"]
     assert alone["cycles"] < other["cycles"]
+
+
+def test_a_model_or_a_chip_alone_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(matrix, "kept", dict)
+    monkeypatch.setattr(
+        matrix, "run_tasks", lambda _, tasks, *__: asked.extend((m.name, c) for m, c, _ in tasks)
+    )
+    matrix.run_missing(["goya"], processes=1)
+    assert asked == [(model.name, "goya") for model in MODELS]
+    asked.clear()
+    matrix.run_missing(["bert-base"], processes=1)
+    assert asked == [("bert-base", chip) for chip in CHIPS]
+    with pytest.raises(ValueError, match="no model or chip of the page: gpu"):
+        matrix.run_missing(["gpu", "goya"], processes=1)

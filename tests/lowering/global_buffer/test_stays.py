@@ -22,15 +22,11 @@ from graphturbo_core.products.program import Cause, InstructionKind, Memory, Pro
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.semantics.feeding import Feeding
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
-from graphturbo_core.sim.ledger import ledger
-from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.steps.kernels import KernelUsage
-from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
 from tests.lowering.chips import shared
-from tests.lowering.counting import check_program
 from tests.lowering.equality import arrays_of
+from tests.lowering.global_buffer.sound import checked
 from tests.lowering.nets import chip, placements_of, plan_of, small_model, with_residency
 from tests.strategies.samples import weighted
 
@@ -55,18 +51,6 @@ def soft(*stays: GbRetention) -> Plan:
 
 def thrice(*stays: GbRetention) -> Plan:
     return replace(plan_of(weighted(THRICE), "tvm", one_core()), stays=stays)
-
-
-def checked(plan: Plan) -> Trace:
-    """The trace, sound in every way that a replay on identities and the claims see."""
-    plan.check()
-    trace = simulate(lower(plan))
-    trace.check()
-    check_program(trace)
-    assert wrong_claim(trace.program) is None
-    assert wrong_cause(trace.program) is None
-    ledger(trace.program).check()
-    return trace
 
 
 def fetched(program: Program, weight: str) -> list[tuple[int, int, str]]:
